@@ -1,7 +1,9 @@
 //! Fits of the caller's own residuals or model, with the search that fits spots and curves.
 
 use crate::arithmetic::Number;
-use crate::curve::{At, Descent, Explicit, Factored, Sums, Units, covariance, is_pushed};
+use crate::curve::{
+    At, Explicit, Factored, LevenbergMarquardt, Sums, Units, covariance, is_pushed,
+};
 use crate::error::{ArgumentError, check};
 use crate::search::solve::{Symmetric, predicted_decrease, solve};
 use crate::search::{Count, Resumable, Settings, without};
@@ -225,7 +227,7 @@ pub fn fit_problem<R: Number, Q: Problem<R, P>, const P: usize>(
     let tolerance = R::splat(if absolute { square } else { 0.0 });
     let settings = Settings::of_model(iterations, [lower, upper], [finish, tolerance]);
     let units = Units::at(&start);
-    let mut descent = Descent::start(settings, Explicit::default(), true, start, units);
+    let mut descent = LevenbergMarquardt::start(settings, Explicit::default(), true, start, units);
     while descent.running() {
         let sums = sums::<R, R, Q, P>(problem, descent.search().trial());
         descent.step(sums, &mut Whole, false, size, R::splat(count as f64));

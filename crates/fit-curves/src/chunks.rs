@@ -19,10 +19,10 @@ pub struct Piece<R> {
 }
 
 /// Consecutive fits of a batch, with room for their outcomes.
-pub type Chunk<'a> = Piece<CurveRoom<'a>>;
+pub type Chunk<'a> = Piece<CurveBuffers<'a>>;
 
 /// Room for the outcomes of fits, which is cut into pieces.
-pub trait FitRoom: Sized {
+pub trait FitBuffers: Sized {
     /// Cuts off the room for the first so many fits, of `count` parameters.
     #[must_use]
     fn cut(&mut self, fits: usize, count: usize) -> Self;
@@ -34,7 +34,7 @@ pub(crate) fn cut<'a, T>(array: &mut &'a mut [T], length: usize) -> &'a mut [T] 
 }
 
 /// Room for so many fits in pieces of `length` fits.
-pub(crate) fn pieces<R: FitRoom>(
+pub(crate) fn pieces<R: FitBuffers>(
     mut room: R,
     fits: usize,
     count: usize,
@@ -74,7 +74,7 @@ impl<R> Piece<R> {
 
 /// Room for the outcomes of fits.
 #[derive(Debug)]
-pub struct CurveRoom<'a> {
+pub struct CurveBuffers<'a> {
     pub(crate) parameters: &'a mut [f64],
     pub(crate) errors: &'a mut [f64],
     /// Empty if it is not to be kept.
@@ -86,7 +86,7 @@ pub struct CurveRoom<'a> {
     pub(crate) statuses: &'a mut [Status],
 }
 
-impl FitRoom for CurveRoom<'_> {
+impl FitBuffers for CurveBuffers<'_> {
     fn cut(&mut self, fits: usize, count: usize) -> Self {
         Self {
             parameters: cut(&mut self.parameters, fits * count),
@@ -126,7 +126,7 @@ pub struct Place<'a> {
 pub fn chunks(fits: &mut CurveFits, length: usize) -> Vec<Chunk<'_>> {
     let (all, count) = (fits.len(), fits.parameters.ncols());
     let whole = "the arrays are in standard order";
-    let room = CurveRoom {
+    let room = CurveBuffers {
         parameters: fits.parameters.as_slice_mut().expect(whole),
         errors: fits.errors.as_slice_mut().expect(whole),
         covariance: fits.covariance.as_slice_mut().expect(whole),

@@ -2,7 +2,7 @@
 
 use fit_engine::gpufit::GpufitState;
 
-use crate::chunks::{FitRoom, Piece, cut, pieces};
+use crate::chunks::{FitBuffers, Piece, cut, pieces};
 use crate::{CurveError, CurveOptions, check};
 
 /// Where there is no limit of steps a search still ends: without a tolerance it may gain a little for ever.
@@ -51,7 +51,7 @@ impl GpufitOptions {
 
 /// Room for what is found of data sets.
 #[derive(Debug)]
-pub struct GpufitRoom<'a> {
+pub struct GpufitBuffers<'a> {
     /// (fit, parameter).
     pub parameters: &'a mut [f32],
     /// Numbers of [`GpufitState`].
@@ -62,10 +62,10 @@ pub struct GpufitRoom<'a> {
     pub iterations: &'a mut [i32],
 }
 
-impl<'a> GpufitRoom<'a> {
+impl<'a> GpufitBuffers<'a> {
     /// The same room, for a call that does not keep it.
-    pub fn reborrow(&mut self) -> GpufitRoom<'_> {
-        GpufitRoom {
+    pub fn reborrow(&mut self) -> GpufitBuffers<'_> {
+        GpufitBuffers {
             parameters: self.parameters,
             states: self.states,
             chi2: self.chi2,
@@ -90,7 +90,7 @@ impl<'a> GpufitRoom<'a> {
     }
 }
 
-impl FitRoom for GpufitRoom<'_> {
+impl FitBuffers for GpufitBuffers<'_> {
     fn cut(&mut self, fits: usize, count: usize) -> Self {
         Self {
             parameters: cut(&mut self.parameters, fits * count),
@@ -102,7 +102,7 @@ impl FitRoom for GpufitRoom<'_> {
 }
 
 /// Consecutive fits of a batch, with room for their outcomes.
-pub type GpufitChunk<'a> = Piece<GpufitRoom<'a>>;
+pub type GpufitChunk<'a> = Piece<GpufitBuffers<'a>>;
 
 /// Room for the outcome of a fit.
 #[derive(Debug)]

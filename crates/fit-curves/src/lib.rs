@@ -16,14 +16,14 @@ mod values;
 
 use ndarray::{ArrayView2, Ix2, Ix3};
 
-pub use chunks::{Chunk, CurveRoom, FitRoom, Piece, Place, chunks};
+pub use chunks::{Chunk, CurveBuffers, FitBuffers, Piece, Place, chunks};
 pub use compiled::{CompiledModel, CurveNumber};
 pub use curve_batch::{CurveBatch, clean};
 pub use error::CurveError;
 pub use fit_core::curve::At;
 pub use fits::CurveFits;
 pub use frame::Frame;
-pub use gpufit::{GpufitChunk, GpufitOptions, GpufitPlace, GpufitRoom};
+pub use gpufit::{GpufitBuffers, GpufitChunk, GpufitOptions, GpufitPlace};
 pub use options::{CurveLimits, CurveOptions, Linear};
 pub use precision::CurvePrecision;
 pub use sharing::{Prior, Sharing};

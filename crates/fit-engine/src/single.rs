@@ -23,7 +23,7 @@ pub const MOST_SPACED: f64 = 0.02;
 
 /// What data are conditioned by, and what is known of them then.
 #[derive(Clone, Copy, Debug)]
-pub struct Survey<R> {
+pub struct DataScale<R> {
     /// They are multiplied by this power of two.
     pub scale: R,
     /// And weights of their own by this.
@@ -38,7 +38,7 @@ pub struct Survey<R> {
     pub sound: bool,
 }
 
-impl<R: Real> Survey<R> {
+impl<R: Real> DataScale<R> {
     /// Of data that are `finite`, as large as `most` in size and `below` zero; with `own` weights as large as the `heaviest`, or those
     /// of all data sets, which were multiplied by two to the power `weight_unit`. `free` parameters are not held.
     #[inline(always)]

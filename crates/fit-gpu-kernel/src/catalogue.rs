@@ -5,7 +5,7 @@ use fit_core::Size;
 use fit_core::spot::shape::ShapeName;
 
 use crate::detect::DetectionStep;
-use crate::{CurveMethod, Job, Marks, published, register_tile};
+use crate::{CurveMethod, Job, Specialization, published, register_tile};
 
 /// What kernels are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -84,7 +84,7 @@ pub enum Layout {
         method: KernelMethod,
     },
     /// In shared memory: a window of up to [`MOST_SIDE`]×[`MOST_SIDE`] pixels, whose size is written into the kernel's text
-    /// ([`Marks`]), a few threads with some rows each.
+    /// ([`Specialization`]), a few threads with some rows each.
     SharedRows {
         /// Numbers of the sample of a column.
         numbers: usize,
@@ -161,7 +161,7 @@ const WARP: usize = 32;
 /// Threads of a block whose fits have few threads.
 const THREADS: usize = 64;
 /// Windows that a thread fits in turn, at most: in the end a warp waits for its slowest fit.
-const MOST_TURNS: usize = 16;
+const MOST_WINDOWS_OF_THREAD: usize = 16;
 /// Threads of a block whose fits share memory, at most.
 const SHARED_MEMORY_THREADS: usize = 128;
 /// Blocks of these that a multiprocessor is to have room for.
@@ -409,11 +409,11 @@ impl Kernel {
                 Block { lanes: 1, threads, shared: threads * fit }
             }
             Layout::SharedRows { numbers, method } => {
-                let marks = Marks::new(size.width, size.height, row_lanes(size, many));
-                let numbers = Job::sample_numbers(marks.width, numbers);
-                let fit = (method.planes(noted) * marks.fit + numbers) * size_of::<f32>();
-                let threads = if THREADS / marks.lanes * fit > SHARED { WARP } else { THREADS };
-                Block { lanes: marks.lanes, threads, shared: threads / marks.lanes * fit }
+                let constants = Specialization::new(size.width, size.height, row_lanes(size, many));
+                let numbers = Job::sample_numbers(constants.width, numbers);
+                let fit = (method.planes(noted) * constants.fit + numbers) * size_of::<f32>();
+                let threads = if THREADS / constants.lanes * fit > SHARED { WARP } else { THREADS };
+                Block { lanes: constants.lanes, threads, shared: threads / constants.lanes * fit }
             }
             Layout::Pixels { threads } => {
                 let lanes = published::threads(size.pixels());
@@ -430,7 +430,7 @@ impl Kernel {
             Layout::RegisterTile { lanes, side }
                 if register_tile::is_in_turn(self.shape.parameters(), lanes, side) =>
             {
-                MOST_TURNS
+                MOST_WINDOWS_OF_THREAD
             }
             _ => 1,
         }
@@ -438,10 +438,10 @@ impl Kernel {
 
     /// The marks in the text of a kernel for windows of a size that it [takes](Self::takes), in a large batch or a small one, if it
     /// has any.
-    pub const fn marks(&self, size: Size, many: bool) -> Option<Marks> {
+    pub const fn specialization(&self, size: Size, many: bool) -> Option<Specialization> {
         match self.layout {
             Layout::SharedRows { .. } => {
-                Some(Marks::new(size.width, size.height, row_lanes(size, many)))
+                Some(Specialization::new(size.width, size.height, row_lanes(size, many)))
             }
             _ => None,
         }
@@ -568,11 +568,12 @@ mod tests {
                         threads * Job::thread_per_fit_numbers(side, noted)
                     }
                     Layout::SharedRows { numbers, .. } => {
-                        let marks = kernel.marks(size, many).expect("its text has marks");
-                        assert_eq!(marks.lanes, lanes, "{what}");
+                        let constants =
+                            kernel.specialization(size, many).expect("its text has constants");
+                        assert_eq!(constants.lanes, lanes, "{what}");
                         let planes = if noted { 2 } else { 1 };
                         let samples = Job::sample_numbers(width, numbers);
-                        threads / lanes * (planes * marks.fit + samples)
+                        threads / lanes * (planes * constants.fit + samples)
                     }
                     Layout::SharedMemory { method, .. } => {
                         let planes = match method {

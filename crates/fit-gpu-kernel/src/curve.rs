@@ -5,12 +5,14 @@ use core::cell::Cell;
 use core::ptr::{null, null_mut};
 
 use fit_core::Mask;
-use fit_core::curve::{At, Descent, Explicit, Factored, Sums, Units, covariance, is_surely_pushed};
+use fit_core::curve::{
+    At, Explicit, Factored, LevenbergMarquardt, Sums, Units, covariance, is_surely_pushed,
+};
 use fit_core::search::solve::Symmetric;
 use fit_core::search::{Count, Normal, Resumable, Settings};
 use fit_engine::cooperative::COOPERATIVE_THREADS;
 use fit_engine::functions::Elementary;
-use fit_engine::single::{self, Survey};
+use fit_engine::single::{self, DataScale};
 
 use crate::device;
 
@@ -273,7 +275,7 @@ where
         free = free + R::select(held[j], zero, one);
     }
     let survey = condition::<R, C, P, METHOD>(curve, job, free);
-    let Survey { scale, unit, size, degrees, sound, .. } = survey;
+    let DataScale { scale, unit, size, degrees, sound, .. } = survey;
     let bounded = unit.max(R::splat(-250.0)).min(R::splat(250.0));
     let ends = [R::from(job.share) / degrees, R::from(job.square).scaled(bounded)];
     let limits = [begin.lower, begin.upper];
@@ -287,7 +289,7 @@ where
         explicit.rounds = device::anew(explicit.rounds as u32) as usize;
     }
     let usable = R::Mask::splat(sound);
-    let mut descent = Descent::start(settings, explicit, usable, begin.initial, units);
+    let mut descent = LevenbergMarquardt::start(settings, explicit, usable, begin.initial, units);
     while descent.running().any() {
         let sums = visit::<R, C, P, METHOD>(curve, descent.search().trial(), scale);
         let mut model = Scaled { curve, scale };
@@ -359,7 +361,7 @@ pub(crate) fn condition<R, C, const P: usize, const METHOD: u8>(
     curve: &mut C,
     job: &CurveJob,
     free: R,
-) -> Survey<R>
+) -> DataScale<R>
 where
     R: Elementary + From<f32>,
     C: OwnCurve<R, P>,
@@ -390,7 +392,7 @@ where
     let degrees = curve.sum(seen) - free;
     let weights = (own, heaviest, R::from(job.weight_unit));
     let degrees = [degrees, free];
-    let mut survey = Survey::new(poisson, degrees, odd.lt(one), [most, below], weights);
+    let mut survey = DataScale::new(poisson, degrees, odd.lt(one), [most, below], weights);
     let mut size = zero;
     let mut point = first;
     while point < points {

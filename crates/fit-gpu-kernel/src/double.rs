@@ -2,7 +2,7 @@
 
 use core::ptr::{null, null_mut};
 
-use fit_core::curve::{Descent, Explicit, Sums, Units, covariance, is_pushed};
+use fit_core::curve::{Explicit, LevenbergMarquardt, Sums, Units, covariance, is_pushed};
 use fit_core::search::solve::Symmetric;
 use fit_core::search::{Count, Newton, Normal, Resumable, Settings};
 use fit_core::{Mask, Status};
@@ -190,7 +190,8 @@ where
     // All had their iterations; more of them would find more.
     let exhausted = code(Status::MaxIterations).le(single) & single.le(code(Status::MaxIterations));
     let usable = one.le(degrees) & one.le(free) & !exhausted;
-    let mut descent = Descent::start(settings, explicit, usable, initial, Units::at(&initial));
+    let mut descent =
+        LevenbergMarquardt::start(settings, explicit, usable, initial, Units::at(&initial));
     while descent.running().any() {
         let sums = visit(curve, descent.search().trial(), what);
         descent.step(sums, &mut Scaled { curve, scale: one }, is_poisson, size, degrees);

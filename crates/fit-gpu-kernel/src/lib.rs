@@ -15,14 +15,14 @@ mod device_f64;
 pub mod double;
 pub mod gpufit;
 mod job;
-pub mod marks;
+pub mod persistent;
 pub mod published;
 pub mod register_tile;
 pub mod shared_memory;
 pub mod shared_rows;
+pub mod specialization;
 mod table;
 pub mod thread_per_fit;
-pub mod turns;
 
 #[cfg(target_arch = "nvptx64")]
 mod entries;
@@ -36,4 +36,4 @@ pub use device_f64::DeviceF64;
 pub use double::DoubleJob;
 pub use gpufit::GpufitJob;
 pub use job::{Job, PixelKind, Task};
-pub use marks::Marks;
+pub use specialization::Specialization;

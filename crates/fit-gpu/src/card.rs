@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 use fit_core::spot::shape::ShapeName;
 use fit_core::{ArgumentError, Background, Estimator, Options, PixelProfile, Size};
 use fit_gpu_kernel::catalogue::Block;
-use fit_gpu_kernel::{DETECTIONS, DetectionStep, Family, Job, Kernel, KernelMethod, Marks};
+use fit_gpu_kernel::{
+    DETECTIONS, DetectionStep, Family, Job, Kernel, KernelMethod, Specialization,
+};
 use fit_gpu_ptx::{detection, ptx};
 use fit_windows::NoteKind;
 
@@ -12,8 +14,8 @@ use crate::GpuError;
 use crate::compiled::{Compiled, Entry, Kept};
 use crate::devices::DeviceInfo;
 use crate::driver::{self, Context, Device, Function, Stream};
-use crate::marks::marked;
 use crate::pool::lock;
+use crate::specialization::specialized;
 
 /// A device in use: its context, and the kernels that have been needed so far. There is one for each device,
 /// for as long as the process lives.
@@ -24,7 +26,7 @@ pub(crate) struct Card {
 }
 
 /// What a kernel is known by: its name, and the numbers in the place of its marks.
-type Key = (&'static str, Option<Marks>);
+type Key = (&'static str, Option<Specialization>);
 
 /// Kernels that were compiled for a size, at most; of others there are as many as are embedded.
 const MOST_MARKED: usize = 128;
@@ -127,9 +129,9 @@ impl Choice {
 
 /// Beyond [`MOST_MARKED`] kernels with marks, that which was not used for the longest time.
 fn surplus<V>(all: &[Entry<Key, V>]) -> Option<usize> {
-    let is_marked = |((_, marks), _): &Entry<Key, V>| marks.is_some();
-    let marked = all.iter().filter(|entry| is_marked(entry)).count();
-    all.iter().rposition(is_marked).filter(|_| marked > MOST_MARKED)
+    let is_marked = |((_, constants), _): &Entry<Key, V>| constants.is_some();
+    let specialized = all.iter().filter(|entry| is_marked(entry)).count();
+    all.iter().rposition(is_marked).filter(|_| specialized > MOST_MARKED)
 }
 
 impl Card {
@@ -171,7 +173,7 @@ impl Card {
     /// The kernel for a batch, and how to launch it.
     pub(crate) fn launch(&self, choice: &Choice) -> Result<Launch, GpuError> {
         let (kernel, size) = (choice.kernel()?, choice.size);
-        let _guest = self.context.enter()?;
+        let _context = self.context.enter()?;
         let many = choice.count >= MANY;
         let block = kernel.block(size, choice.noted, many);
         if block.shared > self.info.shared {
@@ -179,11 +181,11 @@ impl Card {
             return Err(GpuError::WindowTooLarge { size, pixels });
         }
         // These numbers go to the place of its marks.
-        let marks = kernel.marks(size, many);
-        let compiled = self.kept((kernel.name, marks), || {
+        let constants = kernel.specialization(size, many);
+        let compiled = self.kept((kernel.name, constants), || {
             let text = ptx(kernel.name).expect("every kernel of the catalogue is embedded");
-            match marks {
-                Some(marks) => marked(&text, &marks),
+            match constants {
+                Some(constants) => specialized(&text, &constants),
                 None => text,
             }
         })?;
@@ -232,8 +234,14 @@ mod tests {
             let next = || Ok(made.replace(made.get() + 1));
             kept.get(|its| *its == key, || key, next).expect("no error")
         };
-        let marks = |width: usize| Marks { width, height: 9, lanes: 1, row: width, fit: 9 * width };
-        let of = |width: usize| ("least_circular_rows", Some(marks(width)));
+        let constants = |width: usize| Specialization {
+            width,
+            height: 9,
+            lanes: 1,
+            row: width,
+            fit: 9 * width,
+        };
+        let of = |width: usize| ("least_circular_rows", Some(constants(width)));
         let (first, plain) = (get(of(5)), get(("side9", None)));
         for width in 6..400 {
             get(of(width));

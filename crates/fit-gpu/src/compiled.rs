@@ -17,7 +17,7 @@ pub(crate) struct Compiled {
 
 impl Compiled {
     pub(crate) fn new(context: &Arc<Context>, text: String) -> Result<Self, GpuError> {
-        let _guest = context.enter()?;
+        let _context = context.enter()?;
         let module = Module::load(context, text)?;
         let function = module.function("fit")?;
         Ok(Self { context: Arc::clone(context), module, function })
@@ -32,7 +32,7 @@ impl Compiled {
 impl Drop for Compiled {
     fn drop(&mut self) {
         // Without a context there is nothing to release.
-        if let Ok(_guest) = self.context.enter() {
+        if let Ok(_context) = self.context.enter() {
             // SAFETY: who launches the function has a share in this until the streams have been waited for.
             unsafe { self.module.unload() };
         }

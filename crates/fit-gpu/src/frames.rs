@@ -66,7 +66,7 @@ impl Slot {
 impl Home {
     fn new(number: usize, detection: &Detection) -> Result<Self, GpuError> {
         let card = Card::get(number)?;
-        let _guest = card.context.enter()?;
+        let _context = card.context.enter()?;
         let functions = DetectionStep::ALL.iter().map(|&step| Ok((step, card.detection(step)?)));
         let functions = functions.collect::<Result<Vec<_>, GpuError>>()?;
         let stream = Stream::new(&card.context)?;
@@ -155,7 +155,7 @@ impl FrameDetector {
         if !plain || !home.detection.takes(count) {
             return Ok(None);
         }
-        let _guest = home.card.context.enter()?;
+        let _context = home.card.context.enter()?;
         let mut slot = home.slots.take(|| Slot::new(&home.card))?;
         // After an error the slot goes, and its stream is waited for.
         let report = home.send(&mut slot, &frames)?;
@@ -182,7 +182,7 @@ impl SentFrames {
     /// # Errors
     /// [`GpuError`].
     pub fn found(&mut self) -> Result<Vec<FrameTops>, GpuError> {
-        let _guest = self.home.card.context.enter()?;
+        let _context = self.home.card.context.enter()?;
         let Some(slot) = &mut self.slot else { return Ok(Vec::new()) };
         let slot = slot.get_mut().unwrap_or_else(PoisonError::into_inner);
         slot.stream.wait()?;
@@ -215,7 +215,7 @@ impl Drop for SentFrames {
     fn drop(&mut self) {
         let Some(slot) = self.slot.take() else { return };
         let slot = slot.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let Ok(_guest) = self.home.card.context.enter() else { return };
+        let Ok(_context) = self.home.card.context.enter() else { return };
         // After an error the slot goes.
         if slot.stream.wait().is_ok() {
             self.home.slots.give_back(slot);

@@ -9,7 +9,7 @@ use fit_windows::{AnyWindows, NoteKind};
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::{Card, Choice};
-use crate::driver::{self, DeviceMemory, Event, Guest, Stream};
+use crate::driver::{self, CurrentContext, DeviceMemory, Event, Stream};
 use crate::inputs::Inputs;
 use crate::lent::{Lent, Spare};
 use crate::pixels;
@@ -62,10 +62,10 @@ pub struct InPlace {
 
 shown!(InPlace, own => "InPlace {{ {} }}", own.card.info.name);
 
-/// A thread's stay at a device: see [`InPlace::visit`].
-pub struct Visit(#[expect(dead_code, reason = "it acts when it goes")] Guest);
+/// A thread's stay at a device: see [`InPlace::enter`].
+pub struct ContextGuard(#[expect(dead_code, reason = "it acts when it goes")] CurrentContext);
 
-shown!(Visit, _own => "Visit");
+shown!(ContextGuard, _own => "ContextGuard");
 
 /// What one fit after the other uses.
 struct Desk {
@@ -83,7 +83,7 @@ impl InPlace {
     /// [`GpuError`].
     pub fn new(device: usize) -> Result<Self, GpuError> {
         let card = Card::get(device)?;
-        let _guest = card.context.enter()?;
+        let _context = card.context.enter()?;
         let desk = Desk {
             stream: Stream::new(&card.context)?,
             before: Event::new(&card.context)?,
@@ -105,8 +105,8 @@ impl InPlace {
     ///
     /// # Errors
     /// [`GpuError`].
-    pub fn visit(&self) -> Result<Visit, GpuError> {
-        Ok(Visit(self.card.context.enter()?))
+    pub fn enter(&self) -> Result<ContextGuard, GpuError> {
+        Ok(ContextGuard(self.card.context.enter()?))
     }
 
     /// Lets fits from now on wait for all that is in this stream, a `CUstream` of the device's primary context; null is the default
@@ -118,7 +118,7 @@ impl InPlace {
     /// # Safety
     /// The stream exists.
     pub unsafe fn wait_for(&self, stream: *mut c_void) -> Result<(), GpuError> {
-        let _guest = self.card.context.enter()?;
+        let _context = self.card.context.enter()?;
         let desk = lock(&self.desk);
         // SAFETY: the caller's promise.
         unsafe { desk.before.record_in(stream)? };
@@ -141,7 +141,7 @@ impl InPlace {
         with_errors: bool,
     ) -> Result<DeviceFits, GpuError> {
         let context = &self.card.context;
-        let _guest = context.enter()?;
+        let _context = context.enter()?;
         let kind = windows.check(options)?;
         let DeviceWindows { shapes: windows, pixels, weights, start } = *windows;
         let (size, count) = (windows.size(), windows.count());

@@ -137,7 +137,7 @@ impl Lent {
         if count == 0 {
             return Ok(());
         }
-        let _guest = self.spare.context.enter()?;
+        let _context = self.spare.context.enter()?;
         let out = lock(&self.spare.out);
         if self.seen.load(Ordering::Relaxed) {
             // Who has the address may have work with it on its way.
@@ -155,7 +155,7 @@ impl Drop for Lent {
     fn drop(&mut self) {
         let Some(memory) = self.memory.take() else { return };
         // Whoever drops it may use another device.
-        let _guest = self.spare.context.enter();
+        let _context = self.spare.context.enter();
         let seen = self.seen.load(Ordering::Relaxed);
         let after = if seen { After::all(&self.spare.context) } else { After::Now };
         let mut kept = lock(&self.spare.kept);

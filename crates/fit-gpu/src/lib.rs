@@ -28,7 +28,6 @@ mod inputs;
 #[doc(hidden)]
 pub mod internals;
 mod lent;
-mod marks;
 mod pinned;
 mod pipeline;
 mod pixels;
@@ -37,6 +36,7 @@ mod resident;
 mod session;
 mod side_data;
 mod slot;
+mod specialization;
 
 pub use batch::Gpu;
 pub use curve::{
@@ -47,7 +47,7 @@ pub use devices::{DeviceInfo, devices, free_memory};
 pub use error::GpuError;
 pub use fit_gpu_kernel::{CurveMethod, DetectionPlace, Family, KernelMethod};
 pub use frames::{FrameDetector, SentFrames};
-pub use in_place::{DeviceFits, DeviceStart, DeviceWindows, InPlace, Visit, device_of};
+pub use in_place::{ContextGuard, DeviceFits, DeviceStart, DeviceWindows, InPlace, device_of};
 pub use pinned::{Pinnable, PinnedBuffer};
 pub use resident::Resident;
 pub use session::GpuSession;

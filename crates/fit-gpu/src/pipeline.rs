@@ -141,7 +141,7 @@ impl Pipeline {
             }
         };
         let kind = kind_of(&windows);
-        let _guest = self.card.context.enter()?;
+        let _context = self.card.context.enter()?;
         let launch = self.card.launch(&choice)?;
         let reach = Reach::new(&self.card, part, work);
         // Small batches go in one chunk; larger ones in at least as many as there are slots.

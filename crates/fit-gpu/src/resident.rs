@@ -63,7 +63,7 @@ impl Resident {
         let bytes = Bytes::of_windows(count, size, kind)?;
         let card = Card::get(device)?;
         let context = &card.context;
-        let _guest = context.enter()?;
+        let _context = context.enter()?;
         let stream = Stream::new(context)?;
         let pixels = DeviceMemory::new(context, bytes)?;
         // In parts, so that little host memory is pinned.
@@ -138,7 +138,7 @@ impl Resident {
     }
 
     fn run(&mut self, options: &Options, family: Option<Family>) -> Result<f64, GpuError> {
-        let _guest = self.card.context.enter()?;
+        let _context = self.card.context.enter()?;
         let (size, count) = (self.size, self.count);
         let task = Task::of(size, options, false)?;
         let started = self.starts.is_some();
@@ -191,7 +191,7 @@ impl Resident {
             errors.fill(Errors::unknown());
             return Ok(0.0);
         }
-        let _guest = self.card.context.enter()?;
+        let _context = self.card.context.enter()?;
         let choice = Choice::new(options, size, count, NoteKind::None).of_errors();
         let launch = self.card.launch(&choice)?;
         self.errors.reserve(Bytes::of::<Errors>(count)?)?;
@@ -216,7 +216,7 @@ impl Resident {
             fits.fill(Fit::invalid());
             return Ok(());
         }
-        let _guest = self.card.context.enter()?;
+        let _context = self.card.context.enter()?;
         // SAFETY: the kernel has written every outcome.
         unsafe { self.stream.fetch(fits, self.fits.address()) }
     }

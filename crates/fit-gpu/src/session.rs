@@ -59,7 +59,7 @@ impl GpuSession {
         let starts = Bytes::of::<[f32; 5]>(few)?;
         let fits = Bytes::of::<Fit<f32>>(few)?;
         let card = Card::get(device)?;
-        let _guest = card.context.enter()?;
+        let _context = card.context.enter()?;
         let host = |bytes| HostMemory::new(&card.context, bytes);
         let choice = Choice::new(options, size, few, NoteKind::None);
         Ok(Self {
@@ -132,7 +132,7 @@ impl GpuSession {
             };
             return self.pipeline.run(&part, &mut Work::Fit(start, Outcomes::F32(fits)));
         }
-        let _guest = self.card.context.enter()?;
+        let _context = self.card.context.enter()?;
         let landing = self.stream.landing();
         // SAFETY: the device is not at work; any bytes are bytes.
         let to = unsafe { self.pixels.values::<u8>(bytes) };

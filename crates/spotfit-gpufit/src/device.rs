@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use fit_curves::GpufitRoom;
+use fit_curves::GpufitBuffers;
 use fit_gpu::{CurveGpu, DeviceCurves};
 
 use crate::error::Wrong;
@@ -162,7 +162,7 @@ impl There<'_> {
                     estimator: checked.estimator,
                     info: &info,
                     options: of.options(),
-                    room: GpufitRoom {
+                    room: GpufitBuffers {
                         parameters: &mut found,
                         states: &mut states,
                         chi2: &mut chi2,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use fit_core::Estimator;
-use fit_curves::{CurveOptions, CurveStart, Curves, FitRoom, Linear};
+use fit_curves::{CurveOptions, CurveStart, Curves, FitBuffers, Linear};
 use ndarray::ArrayView2;
 
 use crate::error::Wrong;

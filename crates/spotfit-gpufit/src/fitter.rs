@@ -4,7 +4,7 @@ use std::env;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use fit_cpu::CurveSimd;
-use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, GpufitOptions, GpufitRoom};
+use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, GpufitBuffers, GpufitOptions};
 use fit_formula::Formula;
 use fit_gpu::{CurveGpu, GpuError};
 
@@ -80,7 +80,7 @@ impl Fitter {
         (curves, start): (&Curves<'_>, CurveStart<'_>),
         options: &CurveOptions,
         gpufit: &GpufitOptions,
-        mut room: GpufitRoom<'_>,
+        mut room: GpufitBuffers<'_>,
     ) -> Result<(), Wrong> {
         let gpu = if anywhere { self.gpu_for(curves.count())? } else { None };
         let Some(gpu) = gpu else {

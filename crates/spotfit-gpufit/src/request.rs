@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use std::ops::Range;
 
 use fit_core::Estimator;
-use fit_curves::{CurveLimits, GpufitOptions, GpufitRoom};
+use fit_curves::{CurveLimits, GpufitBuffers, GpufitOptions};
 
 use crate::error::Wrong;
 use crate::model::Id;
@@ -50,7 +50,7 @@ pub(crate) struct Request<'a> {
     pub(crate) estimator: Estimator,
     pub(crate) info: &'a [u8],
     pub(crate) options: GpufitOptions,
-    pub(crate) room: GpufitRoom<'a>,
+    pub(crate) room: GpufitBuffers<'a>,
 }
 
 /// Limits of the parameters.
@@ -254,7 +254,7 @@ impl<'a> Request<'a> {
             let fixed = checked.fixed();
             let bounds = checked.limits.map_or(&[][..], |(bounds, _)| bounds.values());
             let constraints = checked.constraints(bounds, &fixed, of.n_fits)?;
-            let room = GpufitRoom {
+            let room = GpufitBuffers {
                 parameters: std::slice::from_raw_parts_mut(of.output_parameters, values.len()),
                 states: std::slice::from_raw_parts_mut(of.output_states, of.n_fits),
                 chi2: std::slice::from_raw_parts_mut(of.output_chi_squares, of.n_fits),

@@ -2,7 +2,7 @@
 
 use fit_core::Status;
 use fit_cpu::BatchError;
-use fit_curves::{CurveLimits, CurveOptions, CurveStart, Curves, GpufitPlace, GpufitRoom};
+use fit_curves::{CurveLimits, CurveOptions, CurveStart, Curves, GpufitBuffers, GpufitPlace};
 use fit_engine::gpufit::GpufitState;
 
 use crate::error::Wrong;
@@ -36,7 +36,7 @@ pub(crate) fn fit(
     prepared: &Prepared<'_>,
     block: &Block<'_>,
     options: &CurveOptions,
-    room: GpufitRoom<'_>,
+    room: GpufitBuffers<'_>,
 ) -> Result<(), Wrong> {
     let (points, parameters) = (block.points, options.parameters());
     let is_sound = |&fit: &usize| {

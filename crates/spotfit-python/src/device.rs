@@ -124,7 +124,7 @@ impl<'py> Foreign<'py> {
         words.set_item(intern!(py, "stream"), fitter.stream() as usize)?;
         words.set_item(intern!(py, "max_version"), (1, 0))?;
         // Libraries share what is on the device that is theirs at the moment.
-        let _visit = fitter.visit().map_err(|error| error::of_fit(error.into()))?;
+        let _context = fitter.enter().map_err(|error| error::of_fit(error.into()))?;
         let capsule = match protocol.call((), Some(&words)) {
             // Before DLPack 1 there was no such word.
             Err(error) if error.is_instance_of::<PyTypeError>(py) => {

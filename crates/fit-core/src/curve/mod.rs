@@ -14,13 +14,13 @@
 //! valley that the linear parameters make, because those take the best step beside them, whatever the damping.
 
 mod covariance;
-mod descent;
+mod levenberg_marquardt;
 mod limits;
 mod sums;
 mod units;
 
 pub use covariance::{covariance, determined};
-pub use descent::{Descent, Factored};
+pub use levenberg_marquardt::{Factored, LevenbergMarquardt};
 pub use limits::{is_pushed, is_surely_pushed};
 pub use sums::{At, Projected, Sums};
 pub use sums::{MOST_LOST, MOST_SHIFTED, ROUNDING, counted, least_square};

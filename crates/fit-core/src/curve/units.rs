@@ -68,7 +68,7 @@ impl<R: Real, const P: usize> Units<R, P> {
 lane_state!([R: Real, const P: usize] Units<R, P>: length, inverse, region);
 
 impl<const P: usize> Coordinates<P> for Explicit {
-    type Memo<R: Real> = [R; P];
+    type TypicalSizes<R: Real> = [R; P];
     type Constants<R: Real> = Units<R, P>;
 
     const UNITS: [f64; P] = [1.0; P];
@@ -97,7 +97,7 @@ impl<const P: usize> Coordinates<P> for Explicit {
         units.region = region;
     }
     #[inline(always)]
-    fn memo<R: Real>(&self, constants: &Units<R, P>, _: &[R; P]) -> [R; P] {
+    fn typical_sizes<R: Real>(&self, constants: &Units<R, P>, _: &[R; P]) -> [R; P] {
         constants.inverse
     }
     #[inline(always)]
@@ -105,11 +105,11 @@ impl<const P: usize> Coordinates<P> for Explicit {
         constants.length[j]
     }
     #[inline(always)]
-    fn inverse_length<R: Real>(memo: &[R; P], j: usize) -> R {
-        memo[j]
+    fn inverse_length<R: Real>(typical_sizes: &[R; P], j: usize) -> R {
+        typical_sizes[j]
     }
     #[inline(always)]
-    fn yardstick<R: Real>(&self, _: &Units<R, P>, p: &[R; P], j: usize) -> R {
+    fn typical_size<R: Real>(&self, _: &Units<R, P>, p: &[R; P], j: usize) -> R {
         p[j].abs()
     }
     #[inline(always)]

@@ -407,7 +407,7 @@ struct Pixels<R, const P: usize, const Q: usize, const SCORES: bool> {
 }
 
 /// A pixel beside the model.
-struct Seen<R> {
+struct PixelTerms<R> {
     /// 1 if it is seen, else 0.
     seen: R,
     residual: R,
@@ -450,7 +450,7 @@ impl<R: Real, const P: usize, const Q: usize, const SCORES: bool> Pixels<R, P, Q
         pixel: R,
         note: R,
         weight: R,
-    ) -> Seen<R> {
+    ) -> PixelTerms<R> {
         let CameraNoise { excess, photons, baseline, variance } = self.noise;
         let [_, beta] = self.linear;
         let (zero, one) = (R::splat(0.0), R::splat(1.0));
@@ -460,7 +460,7 @@ impl<R: Real, const P: usize, const Q: usize, const SCORES: bool> Pixels<R, P, Q
         let mu = height.mul_add(value, beta);
         let bright = mu.max(zero);
         let residual = (pixel - baseline).mul_add(photons, -mu);
-        Seen {
+        PixelTerms {
             seen: R::select(seen, one, zero),
             residual: R::select(seen, residual, zero),
             plain: (bright + read).max(self.least),
@@ -499,7 +499,7 @@ impl<R: Real, const P: usize, const Q: usize, const SCORES: bool> Noise<R>
         note: R,
         weight: R,
     ) -> [R; 2] {
-        let Seen { seen, residual, plain, bright, variance } =
+        let PixelTerms { seen, residual, plain, bright, variance } =
             self.see(in_window, profile, pixel, note, weight);
         if SCORES {
             let inverse = plain.reciprocal();

@@ -102,7 +102,7 @@ fn lowest_of<R: Real, const P: usize, const Q: usize>(p: &[R; Q], reach: &[R; 2]
 }
 
 impl<S: Coordinates<P>, const P: usize, const Q: usize> Coordinates<Q> for WithAmplitude<S, P> {
-    type Memo<R: Real> = S::Memo<R>;
+    type TypicalSizes<R: Real> = S::TypicalSizes<R>;
     type Constants<R: Real> = WithAmplitudeConstants<R, S::Constants<R>>;
 
     const UNITS: [f64; Q] = {
@@ -117,21 +117,25 @@ impl<S: Coordinates<P>, const P: usize, const Q: usize> Coordinates<Q> for WithA
     const LAMBDA_START: f64 = if on_plane(P, Q) { LAMBDA_ON_PLANE } else { LAMBDA_START };
 
     #[inline(always)]
-    fn memo<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; Q]) -> S::Memo<R> {
-        self.0.memo(&constants.shape, &first(p))
+    fn typical_sizes<R: Real>(
+        &self,
+        constants: &Self::Constants<R>,
+        p: &[R; Q],
+    ) -> S::TypicalSizes<R> {
+        self.0.typical_sizes(&constants.shape, &first(p))
     }
     #[inline(always)]
     fn length<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; Q], j: usize) -> R {
         if j < P { self.0.length(&constants.shape, &first(p), j) } else { R::splat(1.0) }
     }
     #[inline(always)]
-    fn inverse_length<R: Real>(memo: &S::Memo<R>, j: usize) -> R {
-        if j < P { S::inverse_length(memo, j) } else { R::splat(1.0) }
+    fn inverse_length<R: Real>(typical_sizes: &S::TypicalSizes<R>, j: usize) -> R {
+        if j < P { S::inverse_length(typical_sizes, j) } else { R::splat(1.0) }
     }
     #[inline(always)]
-    fn yardstick<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; Q], j: usize) -> R {
+    fn typical_size<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; Q], j: usize) -> R {
         if j < P {
-            self.0.yardstick(&constants.shape, &first(p), j)
+            self.0.typical_size(&constants.shape, &first(p), j)
         } else {
             // A background near zero is as precise as the amplitude, and slopes are as what they make across the window.
             if j < P + 2 {
@@ -178,8 +182,8 @@ impl<S: Coordinates<P>, const P: usize, const Q: usize> Coordinates<Q> for WithA
         to
     }
     #[inline(always)]
-    fn distance<R: Real>(memo: &S::Memo<R>, moved: &[R; Q]) -> R {
-        S::distance(memo, &first(moved))
+    fn distance<R: Real>(typical_sizes: &S::TypicalSizes<R>, moved: &[R; Q]) -> R {
+        S::distance(typical_sizes, &first(moved))
     }
     #[inline(always)]
     fn lowest<R: Real>(

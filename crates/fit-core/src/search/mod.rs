@@ -63,7 +63,7 @@ pub struct Search<R: Real, C: Coordinates<P>, const P: usize, const L: usize> {
     at_best: Normal<R, P, L>,
     constants: C::Constants<R>,
     /// Of `best`.
-    memo: C::Memo<R>,
+    typical_sizes: C::TypicalSizes<R>,
     trial: [R; P],
     predicted: R,
     lambda: R,
@@ -102,7 +102,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
             best: trial,
             at_best: Normal::zero(),
             constants,
-            memo: coordinates.memo(&constants, &trial),
+            typical_sizes: coordinates.typical_sizes(&constants, &trial),
             trial,
             predicted: zero,
             lambda: R::splat(C::LAMBDA_START),
@@ -172,7 +172,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
             moved[j] = self.trial[j] - self.best[j];
         }
         let small = settings.is_small(coordinates, &self.constants, &self.best, &moved);
-        let memo = coordinates.memo(&self.constants, &self.trial);
+        let typical_sizes = coordinates.typical_sizes(&self.constants, &self.trial);
 
         // Better?
         let Evaluation { normal, resolution, .. } = evaluation;
@@ -181,7 +181,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         let decrease = R::select(
             resolution.lt(self.predicted),
             difference,
-            self.decrease_by_gradients(count, &moved, &normal.gradient, &memo),
+            self.decrease_by_gradients(count, &moved, &normal.gradient, &typical_sizes),
         );
         let sound = normal.is_finite(count) & evaluation.resolved;
         let better = zero.le(decrease) & !difference.lt(-resolution);
@@ -195,14 +195,14 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         self.evaluations = R::select(running, self.evaluations + one, self.evaluations);
         self.resolution = R::select(running, resolution, self.resolution);
         let short = if NEWTON && settings.newton != Newton::Never {
-            stepped & C::distance(&self.memo, &moved).lt(R::splat(NEAR))
+            stepped & C::distance(&self.typical_sizes, &moved).lt(R::splat(NEAR))
         } else {
             R::Mask::splat(false)
         };
         // After a retry damping is needed.
         let undamped = short & !self.retrying;
         self.best = select(count, accepted, self.trial, self.best);
-        self.memo.merge(&memo, &Replace(accepted));
+        self.typical_sizes.merge(&typical_sizes, &Replace(accepted));
         self.at_best = Normal::select(count, accepted, normal, &self.at_best);
 
         // An end? The first test of the pseudo-code that holds decides, so it comes last here.
@@ -419,11 +419,13 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
                 for j in count.all::<R>() {
                     let mut slope = zero;
                     for k in count.all::<R>() {
-                        let unit = C::inverse_length(&self.memo, k) * R::splat(1.0 / C::UNITS[k]);
+                        let unit =
+                            C::inverse_length(&self.typical_sizes, k) * R::splat(1.0 / C::UNITS[k]);
                         slope = h.at(j, k).mul_add(moved[k] * unit, slope);
                     }
                     along = slope.mul_add(made[j], along);
-                    let unit = C::inverse_length(&self.memo, j) * R::splat(1.0 / C::UNITS[j]);
+                    let unit =
+                        C::inverse_length(&self.typical_sizes, j) * R::splat(1.0 / C::UNITS[j]);
                     square = slope.mul_add(moved[j] * unit, square);
                 }
                 let most = R::splat(MOST_RATE);
@@ -492,7 +494,8 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         let mut region = C::region(&self.constants);
         let mut step = [zero; P];
         for j in count.all::<R>() {
-            step[j] = moved[j] * C::inverse_length(&self.memo, j) * R::splat(1.0 / C::UNITS[j]);
+            step[j] =
+                moved[j] * C::inverse_length(&self.typical_sizes, j) * R::splat(1.0 / C::UNITS[j]);
         }
         let undamped = self.lambda.le(zero);
         region.adapt(
@@ -523,7 +526,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         let trial = settings.limit(coordinates, &self.constants, confined);
         let mut made = [R::splat(0.0); P];
         for j in coordinates.count().all::<R>() {
-            let unit = C::inverse_length(&self.memo, j) * R::splat(1.0 / C::UNITS[j]);
+            let unit = C::inverse_length(&self.typical_sizes, j) * R::splat(1.0 / C::UNITS[j]);
             made[j] = (trial[j] - best[j]) * unit;
         }
         [far, trial, made]
@@ -536,12 +539,12 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         count: Count<P>,
         moved: &[R; P],
         after: &[R; P],
-        memo: &C::Memo<R>,
+        typical_sizes: &C::TypicalSizes<R>,
     ) -> R {
         let mut decrease = R::splat(0.0);
         for j in count.all::<R>() {
-            let before = self.at_best.gradient[j] * C::inverse_length(&self.memo, j);
-            let slope = after[j].mul_add(C::inverse_length(memo, j), before);
+            let before = self.at_best.gradient[j] * C::inverse_length(&self.typical_sizes, j);
+            let slope = after[j].mul_add(C::inverse_length(typical_sizes, j), before);
             decrease = slope.neg_mul_add(moved[j] * R::splat(1.0 / C::UNITS[j]), decrease);
         }
         decrease
@@ -615,7 +618,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
 
 lane_state!(
     [R: Real, C: Coordinates<P>, const P: usize, const L: usize] Search<R, C, P, L>:
-    best, at_best, constants, memo, trial, predicted, lambda, iterations, evaluations, resolution,
+    best, at_best, constants, typical_sizes, trial, predicted, lambda, iterations, evaluations, resolution,
     max_cost, status; retrying
 );
 

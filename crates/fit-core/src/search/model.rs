@@ -22,7 +22,13 @@ pub trait Coordinates<const P: usize>:
     Copy + Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static
 {
     /// What [`Coordinates::inverse_length`] is computed from, kept for the best parameters.
-    type Memo<R: Real>: LaneState<R> + Debug + Send + Sync + UnwindSafe + RefUnwindSafe + 'static;
+    type TypicalSizes<R: Real>: LaneState<R>
+        + Debug
+        + Send
+        + Sync
+        + UnwindSafe
+        + RefUnwindSafe
+        + 'static;
     /// What is known of each fit and does not change, for instance a σ that is given.
     type Constants<R: Real>: LaneState<R>
         + Debug
@@ -79,15 +85,19 @@ pub trait Coordinates<const P: usize>:
     /// Changes it.
     #[inline(always)]
     fn set_region<R: Real>(_: &mut Self::Constants<R>, _: Region<R, P>) {}
-    /// Computes the memo of some parameters.
-    fn memo<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; P]) -> Self::Memo<R>;
+    /// Computes the typical_sizes of some parameters.
+    fn typical_sizes<R: Real>(
+        &self,
+        constants: &Self::Constants<R>,
+        p: &[R; P],
+    ) -> Self::TypicalSizes<R>;
     /// The length in which parameter j is measured, for instance σ, in its own units.
     fn length<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; P], j: usize) -> R;
     /// 1/[`Coordinates::length`].
-    fn inverse_length<R: Real>(memo: &Self::Memo<R>, j: usize) -> R;
+    fn inverse_length<R: Real>(typical_sizes: &Self::TypicalSizes<R>, j: usize) -> R;
     /// What the test `min_step` compares a step of parameter j with, unless the settings ask for more.
     #[inline(always)]
-    fn yardstick<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; P], j: usize) -> R {
+    fn typical_size<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; P], j: usize) -> R {
         self.length(constants, p, j)
     }
     /// |p_j|, with which the paper compares a step of parameter j; 0 for one that it does not know.
@@ -103,10 +113,10 @@ pub trait Coordinates<const P: usize>:
     /// How far a step has gone, in the shortest length of the model, for instance σ: what tells whether the search
     /// is near a minimum.
     #[inline(always)]
-    fn distance<R: Real>(memo: &Self::Memo<R>, moved: &[R; P]) -> R {
+    fn distance<R: Real>(typical_sizes: &Self::TypicalSizes<R>, moved: &[R; P]) -> R {
         let mut distance = R::splat(0.0);
         for j in 0..P {
-            distance = distance.max(moved[j].abs() * Self::inverse_length(memo, j));
+            distance = distance.max(moved[j].abs() * Self::inverse_length(typical_sizes, j));
         }
         distance
     }
@@ -161,7 +171,7 @@ pub struct Settings<R, const P: usize> {
     pub max_error: R,
     /// The share of χ² that a step must gain.
     pub min_delta: R,
-    /// The share of [`Coordinates::yardstick`] by which a parameter must change.
+    /// The share of [`Coordinates::typical_size`] by which a parameter must change.
     pub min_step: R,
     /// 1 if it is that of [`Coordinates::place`] where this is larger, as in the paper; else 0.
     pub step_by_place: R,
@@ -228,8 +238,8 @@ impl<R: Real, const P: usize> Settings<R, P> {
         let mut small = R::Mask::splat(true);
         for j in coordinates.count().all::<R>() {
             let place = coordinates.place(from, j) * self.step_by_place;
-            let yardstick = coordinates.yardstick(constants, from, j).max(place);
-            small = small & moved[j].abs().lt(self.min_step * yardstick);
+            let typical_size = coordinates.typical_size(constants, from, j).max(place);
+            small = small & moved[j].abs().lt(self.min_step * typical_size);
         }
         small
     }

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use fit_core::curve::{At, Descent, Explicit, Factored, Sums, Units, determined, is_pushed};
+use fit_core::curve::{
+    At, Explicit, Factored, LevenbergMarquardt, Sums, Units, determined, is_pushed,
+};
 use fit_core::search::solve::Symmetric;
 use fit_core::search::{Count, Evaluation, Normal, Resumable, Settings};
 use fit_core::{Estimator, Real, Record, Status};
@@ -10,9 +12,9 @@ use fit_curves::{CompiledModel, CurveBatch, CurveOptions, Frame, Place};
 
 use super::compiled::Compiled;
 use super::evaluate::SetPoints;
-use super::near::Near;
 use super::places::DataSet;
-use super::seen::{Seen, see, size};
+use super::subsample::SubsampleEnd;
+use super::summary::{DataSummary, see, size};
 use super::visit::{Formulated, Visit};
 use crate::threads::parts;
 
@@ -34,7 +36,7 @@ pub(crate) struct Work<E> {
     /// What data and weights are multiplied by where their squares would overflow, or vanish.
     pub(super) scale: Option<[f64; 2]>,
     /// What is known of parameters beforehand, if derivatives are whole (`scale`).
-    pub(super) known: Vec<Known>,
+    pub(super) known: Vec<PriorTerm>,
     /// Where the last search began: memory for the next.
     pub(super) begin: Begin,
     /// Whether sums over the data are those of their parts.
@@ -43,7 +45,7 @@ pub(crate) struct Work<E> {
 
 /// A prior of a parameter: an extra point at its mean.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
+pub(super) struct PriorTerm {
     pub(super) parameter: usize,
     pub(super) mean: f64,
     /// As the weights are scaled.
@@ -127,24 +129,24 @@ pub(crate) trait FitOne {
 }
 
 /// Calls a search with room for so many parameters.
-macro_rules! with_room_for {
-    ($count:expr, |$room:ident| $search:expr, $none:expr, [$($most:literal)*]) => {
+macro_rules! with_capacity_for {
+    ($count:expr, |$capacity:ident| $search:expr, $none:expr, [$($most:literal)*]) => {
         match $count {
             $(0..=$most => {
-                const $room: usize = $most;
+                const $capacity: usize = $most;
                 $search
             })*
             _ => $none,
         }
     };
 }
-pub(crate) use with_room_for;
+pub(crate) use with_capacity_for;
 
 impl FitOne for Work<Formulated<'_>> {
     fn fit(&mut self, batch: &CurveBatch<'_, '_, '_>, asked: Asked<'_>) -> CurveResult {
-        with_room_for!(
+        with_capacity_for!(
             asked.start.len(),
-            |ROOM| self.search::<ROOM>(batch, asked),
+            |CAPACITY| self.search::<CAPACITY>(batch, asked),
             CurveResult::invalid(asked.start),
             [1 2 3 4 5 6 7 8 16 32 64]
         )
@@ -251,7 +253,7 @@ impl<E: SetPoints<f64>> Work<E> {
     pub(super) fn new(model: E, batch: &CurveBatch<'_, '_, '_>, origin: Vec<f64>) -> Self {
         let mut model = model;
         let (mut data, mut weights) = (Vec::new(), Vec::new());
-        if model.held().is_none() {
+        if model.borrowed().is_none() {
             data = vec![0.0; batch.curves.points()];
             weights = batch.shared_weights();
         }
@@ -272,8 +274,8 @@ impl<E: SetPoints<f64>> Work<E> {
         }
     }
 
-    pub(super) fn see(&mut self, poisson: bool) -> Seen {
-        if let Some(model) = self.model.held() {
+    pub(super) fn see(&mut self, poisson: bool) -> DataSummary {
+        if let Some(model) = self.model.borrowed() {
             return model.see(poisson);
         }
         let Self { data, weights, .. } = self;
@@ -282,13 +284,13 @@ impl<E: SetPoints<f64>> Work<E> {
         }
         parts(data.len(), PART, |part| see(&data[part.clone()], &weights[part], poisson))
             .into_iter()
-            .reduce(Seen::and)
+            .reduce(DataSummary::and)
             .unwrap_or_else(|| see(&[], &[], poisson))
     }
 
     /// Σwd², or Σd, of the data as they are scaled.
     pub(super) fn size_of_data(&mut self, poisson: bool) -> f64 {
-        if let Some(model) = self.model.held() {
+        if let Some(model) = self.model.borrowed() {
             return model.size(self.scale, poisson);
         }
         let Self { data, weights, scale, .. } = self;
@@ -302,7 +304,7 @@ impl<E: SetPoints<f64>> Work<E> {
 
     /// Subtracts a level from the data.
     pub(super) fn set_level(&mut self, level: f64) {
-        if let Some(model) = self.model.held() {
+        if let Some(model) = self.model.borrowed() {
             model.set_level(level);
         } else if level != 0.0 {
             self.data.iter_mut().for_each(|datum| *datum -= level);
@@ -311,7 +313,7 @@ impl<E: SetPoints<f64>> Work<E> {
 
     /// The weights of the points that are seen, as they are scaled.
     fn weight(&mut self, scale: f64) -> f64 {
-        match self.model.held() {
+        match self.model.borrowed() {
             Some(model) => model.weight() * scale,
             None => {
                 let seen = self.weights.iter().filter(|&&weight| weight > 0.0);
@@ -322,7 +324,7 @@ impl<E: SetPoints<f64>> Work<E> {
 
     /// How many points there are, with those that are left out.
     pub(super) fn points(&mut self) -> usize {
-        self.model.held().map_or(self.data.len(), |model| model.points())
+        self.model.borrowed().map_or(self.data.len(), |model| model.points())
     }
 
     /// P is at least the number of parameters; those that the model does not have are held.
@@ -392,12 +394,12 @@ impl<E: SetPoints<f64>> Work<E> {
             };
         }
         let near = match spent {
-            0 => self.near(&settings, options, &held, initial),
+            0 => self.search_subsample(&settings, options, &held, initial),
             _ => Err(0.0),
         };
         let brought = near.is_ok();
         let (mut descent, iterations, mut evaluations) = match near {
-            Ok(Near { descent, iterations }) => (descent, iterations, 0.0),
+            Ok(SubsampleEnd { descent, iterations }) => (descent, iterations, 0.0),
             Err(looks) => (self.searched(&settings, self.explicit, initial, poisson), 0.0, looks),
         };
         let mut record = descent.record();
@@ -532,7 +534,7 @@ impl<E: SetPoints<f64>> Work<E> {
     /// held but what is fixed, if that is known.
     fn look_at_end<const P: usize>(
         &mut self,
-        descent: &Descent<f64, P>,
+        descent: &LevenbergMarquardt<f64, P>,
         record: &Record<f64, P, 0>,
         mut degrees: i64,
         mut told: Option<(Symmetric<f64, P>, [bool; P])>,
@@ -580,7 +582,7 @@ impl<E: SetPoints<f64>> Work<E> {
         explicit: Explicit,
         initial: [f64; P],
         poisson: bool,
-    ) -> Descent<f64, P>
+    ) -> LevenbergMarquardt<f64, P>
     where
         E: Visit<P>,
     {
@@ -597,7 +599,7 @@ impl<E: SetPoints<f64>> Work<E> {
         settings: &Settings<f64, P>,
         explicit: Explicit,
         initial: [f64; P],
-    ) -> (Descent<f64, P>, Units<f64, P>) {
+    ) -> (LevenbergMarquardt<f64, P>, Units<f64, P>) {
         let mut lengths = initial;
         let scale = self.scale.filter(|scale| *scale != [1.0; 2]);
         for j in 0..P {
@@ -609,13 +611,13 @@ impl<E: SetPoints<f64>> Work<E> {
             }
         }
         let units = Units::at(&lengths);
-        (Descent::start(*settings, explicit, true, initial, units), units)
+        (LevenbergMarquardt::start(*settings, explicit, true, initial, units), units)
     }
 
     /// A look at the points where a search wants it.
     pub(super) fn go_on<const P: usize>(
         &mut self,
-        descent: &mut Descent<f64, P>,
+        descent: &mut LevenbergMarquardt<f64, P>,
         units: &Units<f64, P>,
         poisson: bool,
     ) where
@@ -632,7 +634,7 @@ impl<E: SetPoints<f64>> Work<E> {
     /// Gives a search what was seen where it wanted it.
     pub(super) fn give<const P: usize>(
         &mut self,
-        descent: &mut Descent<f64, P>,
+        descent: &mut LevenbergMarquardt<f64, P>,
         sums: Sums<f64, P>,
         units: &Units<f64, P>,
         poisson: bool,
@@ -661,7 +663,7 @@ impl<E: SetPoints<f64>> Work<E> {
         let seen = DataSet { data, weights, scaled, poisson, count: self.explicit.count };
         let mut sums = model.visit::<OBSERVED>(seen);
         if scale.is_some() {
-            for &Known { parameter, mean, weight } in known.iter() {
+            for &PriorTerm { parameter, mean, weight } in known.iter() {
                 let mut by = [0.0; P];
                 by[parameter] = units.length[parameter];
                 let at = At { value: parameters[parameter], by };

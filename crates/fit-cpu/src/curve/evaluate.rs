@@ -3,8 +3,8 @@
 use fit_core::curve::At;
 
 use super::block::Block;
+use super::borrowed::BorrowedDataset;
 use super::functions::Functions;
-use super::held::Held;
 use super::interpreter::{Interpreter, Results};
 
 /// What takes the variables at the points.
@@ -12,7 +12,7 @@ pub(crate) trait SetPoints<R> {
     /// Takes them: `of` gives that of a variable, a column and a row.
     fn set_points(&mut self, of: impl Fn(usize, usize, usize) -> R + Sync);
     /// What reads data and points where they lie in memory, if this does.
-    fn held(&mut self) -> Option<&mut (dyn Held + '_)> {
+    fn borrowed(&mut self) -> Option<&mut (dyn BorrowedDataset + '_)> {
         None
     }
 }

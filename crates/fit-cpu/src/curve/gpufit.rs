@@ -7,7 +7,7 @@ use fit_curves::{CurveBatch, GpufitOptions, GpufitPlace};
 use fit_engine::gpufit::{GpufitSearch, GpufitSettings, GpufitState};
 
 use super::Evaluated;
-use super::engine::{Begin, Work, with_room_for};
+use super::engine::{Begin, Work, with_capacity_for};
 use super::visit::Formulated;
 
 impl Work<Formulated<'_>> {
@@ -29,9 +29,9 @@ impl Work<Formulated<'_>> {
         if !(seen.sound && seen.heaviest.is_finite()) {
             return nothing(place);
         }
-        with_room_for!(
+        with_capacity_for!(
             start.len(),
-            |ROOM| self.search_gpufit::<ROOM>(&start, &limits, batch, options, place),
+            |CAPACITY| self.search_gpufit::<CAPACITY>(&start, &limits, batch, options, place),
             nothing(place),
             [2 3 4 5 6 7 16 64]
         );

@@ -1,23 +1,23 @@
 //! Models given as formulas, fitted to values at any points.
 
 mod block;
+mod borrowed;
 mod compiled;
 mod engine;
 mod evaluate;
 mod feet;
 mod functions;
 mod gpufit;
-mod held;
 mod interpreter;
 mod lattice;
 mod lookup;
-mod near;
 mod orthogonal;
 mod places;
 mod run;
-mod seen;
 mod shared;
 mod steps;
+mod subsample;
+mod summary;
 mod visit;
 
 use std::sync::Arc;
@@ -33,22 +33,22 @@ use rayon::prelude::*;
 use crate::BatchError;
 use crate::threads;
 pub(crate) use block::Block;
+pub(crate) use borrowed::BorrowedDataset;
 pub(crate) use compiled::Compiled;
 use engine::{Asked, Begin, CurveResult};
-pub(crate) use engine::{FitOne, Work, settings, with_room_for};
+pub(crate) use engine::{FitOne, Work, settings, with_capacity_for};
 pub(crate) use evaluate::{AtPoint, Evaluate, SetPoints};
 pub use feet::{ErrorsOfVariables, effective_weights};
 pub(crate) use functions::Functions;
-pub(crate) use held::Held;
 pub(crate) use interpreter::Interpreter;
 use interpreter::bytes;
 pub(crate) use lattice::{Argument, Lattice, MOST_STILL, SPARE};
 pub(crate) use lookup::RESULTS;
 pub(crate) use places::{DataSet, MOST_IN_PACKS, Places, Scaling, Total};
 pub(crate) use run::{operate, run};
-pub(crate) use seen::{Seen, see, size};
 pub use shared::{SharedFits, SharedPart, SharedValue};
 pub(crate) use steps::Step;
+pub(crate) use summary::{DataSummary, see, size};
 pub(crate) use visit::{Formulated, Packs};
 
 /// Fits given to a thread at a time, at least.
@@ -367,7 +367,7 @@ impl Evaluated for CurveBatch<'_, '_, '_> {
 
     fn read<E: SetPoints<f64>>(&self, work: &mut Work<E>, fit: usize) -> Begin {
         let Work { model, origin, .. } = work;
-        if let Some(held) = model.held() {
+        if let Some(held) = model.borrowed() {
             held.take(fit, origin);
         } else if let Points::PerFit(at) = self.curves.points {
             let begin = |variable: usize| origin.get(variable).copied().unwrap_or(0.0);
@@ -375,7 +375,7 @@ impl Evaluated for CurveBatch<'_, '_, '_> {
                 at.get([fit, variable, column]) - begin(variable)
             });
         }
-        if work.model.held().is_none() {
+        if work.model.borrowed().is_none() {
             self.curves.data.row(fit, &mut work.data);
             if let Some(values) = self.curves.weights.filter(|_| self.has_own_weights()) {
                 values.row(fit, &mut work.weights);

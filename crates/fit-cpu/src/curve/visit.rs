@@ -4,10 +4,10 @@ use fit_core::curve::Sums;
 use fit_core::search::Count;
 use fit_curves::CompiledModel;
 
+use super::borrowed::BorrowedDataset;
 use super::compiled::Compiled;
 use super::evaluate::{AtPoint, Evaluate, SetPoints};
 use super::feet::Orthogonal;
-use super::held::Held;
 use super::interpreter::Interpreter;
 use super::places::{DataSet, MOST_IN_PACKS, Places, Scaling, Total};
 
@@ -79,7 +79,7 @@ pub(crate) enum Formulated<'a> {
     /// Points in packs.
     Packs(Box<dyn Packs>),
     /// Points in packs, where they lie in memory.
-    Held(Box<dyn Held + 'a>),
+    BorrowedDataset(Box<dyn BorrowedDataset + 'a>),
     /// With errors of the variables.
     Orthogonal(Box<Orthogonal<'a>>),
 }
@@ -117,13 +117,13 @@ impl SetPoints<f64> for Formulated<'_> {
             Self::Plain(model) => model.set_points(of),
             Self::Packs(packs) => packs.set_points(&of),
             // They are there.
-            Self::Held(_) => {}
+            Self::BorrowedDataset(_) => {}
             Self::Orthogonal(model) => model.set_points(of),
         }
     }
-    fn held(&mut self) -> Option<&mut (dyn Held + '_)> {
+    fn borrowed(&mut self) -> Option<&mut (dyn BorrowedDataset + '_)> {
         match self {
-            Self::Held(held) => Some(&mut **held),
+            Self::BorrowedDataset(held) => Some(&mut **held),
             _ => None,
         }
     }
@@ -134,7 +134,7 @@ impl<const P: usize> Visit<P> for Formulated<'_> {
         match self {
             Self::Plain(model) => model.set_parameters(parameters),
             Self::Packs(packs) => packs.place(parameters),
-            Self::Held(held) => held.place(parameters),
+            Self::BorrowedDataset(held) => held.place(parameters),
             Self::Orthogonal(model) => model.place(parameters),
         }
     }
@@ -142,7 +142,7 @@ impl<const P: usize> Visit<P> for Formulated<'_> {
         match self {
             Self::Plain(model) => model.scales(),
             Self::Packs(packs) => factors(&**packs),
-            Self::Held(held) => factors(&**held),
+            Self::BorrowedDataset(held) => factors(&**held),
             Self::Orthogonal(_) => [1.0; P],
         }
     }
@@ -150,7 +150,7 @@ impl<const P: usize> Visit<P> for Formulated<'_> {
         match self {
             Self::Plain(model) => sums::<_, P, OBSERVED>(&mut **model, seen),
             Self::Packs(packs) => visited(&mut **packs, seen),
-            Self::Held(held) => visited(&mut **held, seen),
+            Self::BorrowedDataset(held) => visited(&mut **held, seen),
             Self::Orthogonal(model) => model.visit(seen),
         }
     }

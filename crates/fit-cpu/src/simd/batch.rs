@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fit_core::{Errors, Fit, Fits, Options, Outcomes, Pixel, Scalar, Size, Start};
 use fit_windows::{AnyWindows, Visitor, Windows};
 
-use super::arch::{Appraiser, Source, appraiser};
+use super::arch::{ErrorEstimator, Source, error_estimator};
 use super::errors::SideKinds;
 use super::instruction_set::Available;
 use super::keeper::{Keeper, Lent};
@@ -38,7 +38,7 @@ pub struct Simd {
 }
 
 /// What finds errors, and what widens them once that was needed.
-type Appraising = (Box<dyn Appraiser>, Option<Widener>);
+type Appraising = (Box<dyn ErrorEstimator>, Option<Widener>);
 
 impl Simd {
     /// A fitter with `threads` threads (0 takes one for each processor) and the given instruction set, or else
@@ -118,12 +118,17 @@ impl Simd {
         share(self.pool(count), errors, self.part(count), &|| {
             let key = (windows.size(), *options, side);
             let mut lent = self.appraisers.lend(key, self.threads(), || {
-                appraiser(self.set, windows.size(), options, side).map(|made| (made, None))
+                error_estimator(self.set, windows.size(), options, side).map(|made| (made, None))
             })?;
             Ok(Box::new(move |first, errors| {
-                let Some((appraiser, widener)) = lent.get() else { return Ok(()) };
-                let appraiser = &mut **appraiser;
-                windows.visit(ErrorsByPixelType { appraiser, first, fits, errors: &mut *errors });
+                let Some((error_estimator, widener)) = lent.get() else { return Ok(()) };
+                let error_estimator = &mut **error_estimator;
+                windows.visit(ErrorsByPixelType {
+                    error_estimator,
+                    first,
+                    fits,
+                    errors: &mut *errors,
+                });
                 Ok(Widener::widen_odd(widener, options, windows, first, fits, errors)?)
             }))
         })

@@ -29,7 +29,7 @@ impl SideKinds {
 }
 
 /// Options and working memory for the errors of fits.
-pub(super) struct Appraisal<P: Pack, S, const K: usize, const Q: usize> {
+pub(super) struct LaneErrors<P: Pack, S, const K: usize, const Q: usize> {
     covariance: CovarianceEstimator<P, S, K, Q>,
     side: SideKinds,
     em_gain: f64,
@@ -42,7 +42,7 @@ pub(super) struct Appraisal<P: Pack, S, const K: usize, const Q: usize> {
     axes: Vec<P>,
 }
 
-impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> Appraisal<P, S, K, Q> {
+impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> LaneErrors<P, S, K, Q> {
     /// To be compiled for the instruction set of `P`.
     #[inline(always)]
     pub(super) fn new(
@@ -68,25 +68,27 @@ impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> Appraisal<P, S, K,
     }
 }
 
-/// See [`super::arch::Appraiser::errors`].
-pub(super) struct Appraise<'a, P: Pack, S, const K: usize, const Q: usize> {
-    pub(super) appraisal: &'a mut Appraisal<P, S, K, Q>,
+/// See [`super::arch::ErrorEstimator::errors`].
+pub(super) struct EstimateErrors<'a, P: Pack, S, const K: usize, const Q: usize> {
+    pub(super) errors_of_lanes: &'a mut LaneErrors<P, S, K, Q>,
     pub(super) source: &'a dyn Load<P>,
     pub(super) windows: Range<usize>,
     pub(super) fits: Fits<'a>,
     pub(super) errors: &'a mut [Errors],
 }
 
-impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> Task<P> for Appraise<'_, P, S, K, Q> {
+impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> Task<P>
+    for EstimateErrors<'_, P, S, K, Q>
+{
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let Self { appraisal, source, windows, fits, errors } = self;
-        appraisal.find(source, windows, fits, errors);
+        let Self { errors_of_lanes, source, windows, fits, errors } = self;
+        errors_of_lanes.find(source, windows, fits, errors);
     }
 }
 
-impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> Appraisal<P, S, K, Q> {
+impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> LaneErrors<P, S, K, Q> {
     #[inline(always)]
     fn find(
         &mut self,

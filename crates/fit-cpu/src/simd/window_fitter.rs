@@ -10,7 +10,7 @@ use fit_windows::{AnyWindows, NoteKind, Visitor, Windows};
 use ndarray::ArrayView3;
 
 use super::InstructionSet;
-use super::arch::{Appraiser, Engine, Source, appraiser, engine};
+use super::arch::{Engine, ErrorEstimator, Source, engine, error_estimator};
 use super::engine::{Numbers, Sink};
 use super::errors::SideKinds;
 use super::instruction_set::Available;
@@ -48,7 +48,7 @@ pub struct WindowFitter {
     how: How,
     pub(super) engine: Box<dyn Engine>,
     /// Finds errors, once they were asked for.
-    appraiser: Option<(SideKinds, Box<dyn Appraiser>, Widener)>,
+    error_estimator: Option<(SideKinds, Box<dyn ErrorEstimator>, Widener)>,
 }
 
 impl fmt::Debug for WindowFitter {
@@ -77,7 +77,7 @@ impl WindowFitter {
         how: How,
     ) -> Result<Self, BatchError> {
         let engine = engine(set, size, options, how)?;
-        Ok(Self { set, size, options: *options, how, engine, appraiser: None })
+        Ok(Self { set, size, options: *options, how, engine, error_estimator: None })
     }
 
     /// The instruction set in use.
@@ -171,13 +171,18 @@ impl WindowFitter {
         self.check_size(&windows)?;
         windows.validate_errors(&self.options, fits.len(), errors.len())?;
         let side = SideKinds::of(&windows);
-        if self.appraiser.as_ref().is_none_or(|(made_for, ..)| *made_for != side) {
-            let made = appraiser(self.set, self.size, &self.options, side)?;
-            self.appraiser = Some((side, made, Widener::new(&self.options, &windows)?));
+        if self.error_estimator.as_ref().is_none_or(|(made_for, ..)| *made_for != side) {
+            let made = error_estimator(self.set, self.size, &self.options, side)?;
+            self.error_estimator = Some((side, made, Widener::new(&self.options, &windows)?));
         }
-        if let Some((_, appraiser, widener)) = &mut self.appraiser {
-            let appraiser = &mut **appraiser;
-            windows.visit(ErrorsByPixelType { appraiser, first: 0, fits, errors: &mut *errors });
+        if let Some((_, error_estimator, widener)) = &mut self.error_estimator {
+            let error_estimator = &mut **error_estimator;
+            windows.visit(ErrorsByPixelType {
+                error_estimator,
+                first: 0,
+                fits,
+                errors: &mut *errors,
+            });
             widener.widen(windows, 0, fits, errors)?;
         }
         Ok(())
@@ -222,7 +227,7 @@ impl<'w> Visitor<'w> for OneByPixelType<'_> {
 
 /// Fits whose errors wait for the type of the pixels.
 pub(super) struct ErrorsByPixelType<'a> {
-    pub(super) appraiser: &'a mut dyn Appraiser,
+    pub(super) error_estimator: &'a mut dyn ErrorEstimator,
     /// The window of the first of `errors`.
     pub(super) first: usize,
     pub(super) fits: Fits<'a>,
@@ -233,8 +238,8 @@ impl<'w> Visitor<'w> for ErrorsByPixelType<'_> {
     type Output = ();
 
     fn visit<P: Pixel>(self, windows: Windows<'w, P>) {
-        let Self { appraiser, first, fits, errors } = self;
-        appraiser.errors(&windows, first..first + errors.len(), fits, errors);
+        let Self { error_estimator, first, fits, errors } = self;
+        error_estimator.errors(&windows, first..first + errors.len(), fits, errors);
     }
 }
 

@@ -4,7 +4,7 @@
 use super::matrix;
 use super::sums::{self, Evaluation};
 use super::threads::{Cooperative, ParameterStart, SearchOptions};
-use crate::single::Survey;
+use crate::single::DataScale;
 use fit_core::Status;
 use fit_core::arithmetic::{Mask, Real};
 use fit_core::curve::{Explicit, is_surely_pushed};
@@ -45,7 +45,7 @@ impl<R: Real, const N: usize> CooperativeSearch<R, N> {
         group: &C,
         options: &SearchOptions<R>,
         start: &ParameterStart<R>,
-        survey: &Survey<R>,
+        survey: &DataScale<R>,
     ) -> Self {
         let (zero, one) = (R::splat(0.0), R::splat(1.0));
         let size = start.initial.abs();
@@ -91,7 +91,7 @@ impl<R: Real, const N: usize> CooperativeSearch<R, N> {
         &mut self,
         group: &mut C,
         options: &SearchOptions<R>,
-        survey: &Survey<R>,
+        survey: &DataScale<R>,
     ) -> Evaluation<R, N> {
         let evaluation = sums::evaluate(group, options, survey, self.trial, self.length);
         self.trial = self.trial + evaluation.shift;

@@ -2,7 +2,7 @@
 
 use super::matrix;
 use super::threads::{Cooperative, SearchOptions};
-use crate::single::Survey;
+use crate::single::DataScale;
 use fit_core::arithmetic::{Mask, Real};
 use fit_core::curve::{MOST_LOST, MOST_SHIFTED, ROUNDING, counted, least_square};
 
@@ -12,7 +12,7 @@ pub(super) fn survey<R: Real, C: Cooperative<R, N>, const N: usize>(
     group: &C,
     options: &SearchOptions<R>,
     free: R,
-) -> Survey<R> {
+) -> DataScale<R> {
     let (zero, one) = (R::splat(0.0), R::splat(1.0));
     let [weighted, own] = group.weighted();
     let (mut most, mut below, mut seen, mut heaviest, mut odd) = (zero, zero, zero, zero, zero);
@@ -36,7 +36,7 @@ pub(super) fn survey<R: Real, C: Cooperative<R, N>, const N: usize>(
     let degrees = group.sum(seen) - free;
     let weights = (own, heaviest, options.weight_unit);
     let degrees = [degrees, free];
-    let mut survey = Survey::new(options.poisson, degrees, odd.lt(one), [most, below], weights);
+    let mut survey = DataScale::new(options.poisson, degrees, odd.lt(one), [most, below], weights);
     let mut size = zero;
     let mut round = 0;
     while round < group.rounds() {
@@ -53,7 +53,7 @@ pub(super) fn survey<R: Real, C: Cooperative<R, N>, const N: usize>(
 #[inline(always)]
 fn point<R: Real, C: Cooperative<R, N>, const N: usize>(
     group: &C,
-    survey: &Survey<R>,
+    survey: &DataScale<R>,
     options: &SearchOptions<R>,
     round: usize,
 ) -> (R::Mask, R, R) {
@@ -94,7 +94,7 @@ pub(super) struct Evaluation<R, const N: usize> {
 pub(super) fn evaluate<R: Real, C: Cooperative<R, N>, const N: usize>(
     group: &mut C,
     options: &SearchOptions<R>,
-    survey: &Survey<R>,
+    survey: &DataScale<R>,
     trial: R,
     length: R,
 ) -> Evaluation<R, N> {
@@ -204,7 +204,7 @@ fn project<R: Real, C: Cooperative<R, N>, const N: usize>(
     eliminated: u32,
     evaluation: &mut Evaluation<R, N>,
     trial: R,
-    survey: &Survey<R>,
+    survey: &DataScale<R>,
     length: R,
 ) {
     let zero = R::splat(0.0);

@@ -2,10 +2,10 @@
 
 use fit_core::pass::{ROUGH, Summable};
 
-use super::held::Held;
 use super::shared_memory::Warp;
 use super::shared_rows::RowThreads;
 use super::thread_per_fit::Own;
+use super::window_store::WindowStore;
 use crate::{DeviceF32, Job};
 
 /// Least squares; L is 4 for spots on a plane, else 2.
@@ -13,7 +13,13 @@ use crate::{DeviceF32, Job};
 /// # Safety
 /// The job is as docs/gpu-safety.md asks, and has weights or a camera map if `WEIGHTED`.
 #[inline(always)]
-unsafe fn squares<G: Held, S: Summable<P>, const P: usize, const L: usize, const WEIGHTED: bool>(
+unsafe fn squares<
+    G: WindowStore,
+    S: Summable<P>,
+    const P: usize,
+    const L: usize,
+    const WEIGHTED: bool,
+>(
     job: &Job,
 ) {
     // SAFETY: the caller's promise.
@@ -31,7 +37,7 @@ unsafe fn squares<G: Held, S: Summable<P>, const P: usize, const L: usize, const
 /// # Safety
 /// The job is as docs/gpu-safety.md asks.
 #[inline(always)]
-unsafe fn likely<G: Held, S: Summable<P>, const P: usize, const Q: usize>(job: &Job) {
+unsafe fn likely<G: WindowStore, S: Summable<P>, const P: usize, const Q: usize>(job: &Job) {
     // SAFETY: the caller's promise.
     unsafe {
         let Some(mut group) = G::new(job) else { return };
@@ -48,7 +54,7 @@ unsafe fn likely<G: Held, S: Summable<P>, const P: usize, const Q: usize>(job: &
 /// The job is as docs/gpu-safety.md asks.
 #[inline(always)]
 unsafe fn likely_noted<
-    G: Held,
+    G: WindowStore,
     S: Summable<P>,
     const P: usize,
     const Q: usize,

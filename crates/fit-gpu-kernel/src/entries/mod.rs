@@ -17,10 +17,10 @@ mod double;
 #[cfg(module = "curve_functions")]
 mod functions;
 mod gpufit;
-mod held;
 mod memory;
 mod methods;
 mod parts;
+mod persistent;
 mod published;
 mod register_tile;
 mod shared_memory;
@@ -29,7 +29,7 @@ mod side_data;
 mod staging;
 mod thread_per_fit;
 mod threads;
-mod turns;
+mod window_store;
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {

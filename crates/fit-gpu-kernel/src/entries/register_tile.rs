@@ -2,10 +2,10 @@ use fit_core::pass::{ExactFit, Method, OneLane, RawFit, RoughFit, Store, Summabl
 use fit_core::{Pixel, PixelProfile};
 
 use super::memory::{any_start, window, write};
+use super::persistent::WarpWindows;
 use super::threads::Threads;
-use super::turns::WarpWindows;
+use crate::persistent::{PersistentThreads, fit_persistently};
 use crate::register_tile::{RegisterTile, is_exact, is_in_turn};
-use crate::turns::{Turns, fit_in_turn};
 use crate::{DeviceF32, Job, PixelKind, register_tile};
 
 /// Threads that are free when windows are taken: all others wait while these prepare theirs.
@@ -84,7 +84,7 @@ struct RegisterWindows<'a, const P: usize, const SIDE: usize, const N: usize> {
 }
 
 impl<T: Store<DeviceF32>, M: Method<DeviceF32>, const P: usize, const SIDE: usize, const N: usize>
-    Turns<DeviceF32, T, M> for RegisterWindows<'_, P, SIDE, N>
+    PersistentThreads<DeviceF32, T, M> for RegisterWindows<'_, P, SIDE, N>
 {
     #[inline(always)]
     fn is_time(&self, free: bool) -> bool {
@@ -146,7 +146,7 @@ unsafe fn fit_by<
         let mut pixels = [DeviceF32(0.0); N];
         let mut tile = RegisterTile::<_, _, SIDE, ROWS, N>::new(&OneLane, &mut pixels);
         let mut turns = RegisterWindows::<P, SIDE, N> { job, windows };
-        fit_in_turn(method, &mut tile, &mut turns);
+        fit_persistently(method, &mut tile, &mut turns);
         return;
     }
     // SAFETY: the caller's promise; the number is below the count.

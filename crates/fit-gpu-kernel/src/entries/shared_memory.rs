@@ -1,10 +1,10 @@
 use fit_core::pass::{Group, Method, RoughFit, Summable};
 use fit_core::{Fit, Outline, Pixel, PixelProfile};
 
-use super::held::Held;
 use super::memory::{any_start, outline, window, write, write_errors};
 use super::side_data::SideOffsets;
 use super::threads::Threads;
+use super::window_store::WindowStore;
 use crate::shared_memory::{self, SharedTile};
 use crate::{DeviceF32, Job, PixelKind, device};
 
@@ -189,7 +189,7 @@ impl<const LANES: usize> Warp<LANES> {
     }
 }
 
-impl<const LANES: usize> Held for Warp<LANES> {
+impl<const LANES: usize> WindowStore for Warp<LANES> {
     const ALWAYS_NOTED: bool = true;
 
     #[inline(always)]

@@ -4,11 +4,11 @@ use fit_core::pass::{Group, Method};
 use fit_core::spot::axis::AxisSample;
 use fit_core::{Pixel, Size};
 
-use super::held::Held;
 use super::memory::{outline, window, write};
 use super::side_data::SideOffsets;
-use crate::marks::{self, Marks};
+use super::window_store::WindowStore;
 use crate::shared_rows::{self, RowsTile};
+use crate::specialization::{self, Specialization};
 use crate::{DeviceF32, Job, PixelKind, device};
 
 /// Threads of a warp.
@@ -22,7 +22,7 @@ const BYTES: u32 = 4;
 /// there are any, then the samples of all, `NUMBERS` of each column.
 pub(super) struct RowThreads<const NUMBERS: usize> {
     number: usize,
-    marks: Marks,
+    constants: Specialization,
     lane: u32,
     members: u32,
     /// Addresses in shared memory, of notes beside that of their pixels.
@@ -32,7 +32,7 @@ pub(super) struct RowThreads<const NUMBERS: usize> {
 }
 
 impl<const NUMBERS: usize> Group<DeviceF32> for RowThreads<NUMBERS> {
-    const LANES: usize = Marks::MOST_LANES;
+    const LANES: usize = Specialization::MOST_LANES;
 
     #[inline(always)]
     fn lane(&self) -> DeviceF32 {
@@ -53,11 +53,11 @@ impl<const NUMBERS: usize> Group<DeviceF32> for RowThreads<NUMBERS> {
     }
     #[inline(always)]
     fn sum(&self, value: DeviceF32) -> DeviceF32 {
-        DeviceF32(marks::sum(value.0, self.members))
+        DeviceF32(specialization::sum(value.0, self.members))
     }
     #[inline(always)]
     fn least(&self, value: DeviceF32) -> DeviceF32 {
-        DeviceF32(marks::least(value.0, self.members))
+        DeviceF32(specialization::least(value.0, self.members))
     }
 }
 
@@ -66,22 +66,22 @@ impl<const NUMBERS: usize> RowsTile<DeviceF32> for RowThreads<NUMBERS> {
 
     #[inline(always)]
     fn size(&self) -> Size {
-        Size::new(self.marks.width, self.marks.height)
+        Size::new(self.constants.width, self.constants.height)
     }
     #[inline(always)]
     fn lanes(&self) -> usize {
-        self.marks.lanes
+        self.constants.lanes
     }
     #[inline(always)]
     fn is_whole(&self) -> bool {
-        self.marks.height.is_multiple_of(self.marks.lanes)
+        self.constants.height.is_multiple_of(self.constants.lanes)
     }
     #[inline(always)]
     fn row(&self, line: usize, step: isize) -> u32 {
-        let (lanes, last) = (self.marks.lanes as i32, self.marks.height as i32 - 1);
+        let (lanes, last) = (self.constants.lanes as i32, self.constants.height as i32 - 1);
         let row = (line as i32 * lanes + self.lane as i32 + step as i32).clamp(0, last);
         // The place is in the window.
-        self.pixels + row as u32 * self.marks.row as u32 * BYTES
+        self.pixels + row as u32 * self.constants.row as u32 * BYTES
     }
     #[inline(always)]
     fn pixel(&self, row: u32, column: usize) -> DeviceF32 {
@@ -106,7 +106,7 @@ impl<const NUMBERS: usize> RowsTile<DeviceF32> for RowThreads<NUMBERS> {
     fn put<const SECOND: bool>(&mut self, block: usize, mask: bool, sample: AxisSample<DeviceF32>) {
         let AxisSample { value, by_centre, by_width, second } = sample;
         let numbers = [value, by_centre, by_width, second[0], second[1]];
-        let column = (block * self.marks.lanes) as u32 + self.lane;
+        let column = (block * self.constants.lanes) as u32 + self.lane;
         let place = self.samples + column * NUMBERS as u32 * BYTES;
         if mask {
             for i in 0..if SECOND { 5 } else { 3 } {
@@ -132,21 +132,21 @@ impl<const NUMBERS: usize> RowsTile<DeviceF32> for RowThreads<NUMBERS> {
     }
     #[inline(always)]
     fn publish(&self) {
-        marks::synchronize(self.members);
+        specialization::synchronize(self.members);
     }
 }
 
-impl<const NUMBERS: usize> Held for RowThreads<NUMBERS> {
+impl<const NUMBERS: usize> WindowStore for RowThreads<NUMBERS> {
     #[inline(always)]
     unsafe fn new(job: &Job) -> Option<Self> {
-        let (marks, shift) = (Marks::here(), Marks::shift());
+        let (constants, shift) = (Specialization::here(), Specialization::shift());
         let (thread, block, threads) = device::place();
         // SAFETY: the caller's promise.
         unsafe {
             match job.kind {
-                PixelKind::F32 => read::<f32>(job, &marks, shift),
-                PixelKind::U16 => read::<u16>(job, &marks, shift),
-                PixelKind::U8 => read::<u8>(job, &marks, shift),
+                PixelKind::F32 => read::<f32>(job, &constants, shift),
+                PixelKind::U16 => read::<u16>(job, &constants, shift),
+                PixelKind::U8 => read::<u8>(job, &constants, shift),
             }
         }
         let number = (block * threads + thread) >> shift;
@@ -157,15 +157,15 @@ impl<const NUMBERS: usize> Held for RowThreads<NUMBERS> {
         let lane = thread & ((1 << shift) - 1);
         let members = u32::MAX >> (WARP - (1 << shift)) << (thread % WARP - lane);
         let (group, groups) = (thread >> shift, threads >> shift);
-        let (shared, fit) = (device::shared_address(), marks.fit as u32 * BYTES);
+        let (shared, fit) = (device::shared_address(), constants.fit as u32 * BYTES);
         let all = groups * fit;
         let notes = if job.is_noted() { Some(all) } else { None };
         let before = if notes.is_some() { 2 * all } else { all };
-        let of_samples = Job::sample_numbers(marks.width, NUMBERS) as u32 * BYTES;
+        let of_samples = Job::sample_numbers(constants.width, NUMBERS) as u32 * BYTES;
         let samples = shared + before + group * of_samples;
         let pixels = shared + group * fit;
         let number = number as usize;
-        Some(Self { number, marks, lane, members, pixels, notes, samples })
+        Some(Self { number, constants, lane, members, pixels, notes, samples })
     }
 
     #[inline(always)]
@@ -174,18 +174,18 @@ impl<const NUMBERS: usize> Held for RowThreads<NUMBERS> {
         // SAFETY: the number is below the count.
         let side = unsafe { SideOffsets::new(job, self.number) };
         let mut row = self.lane as usize;
-        while row < self.marks.height {
-            for column in 0..self.marks.width {
+        while row < self.constants.height {
+            for column in 0..self.constants.width {
                 // SAFETY: the column and the row are in the window, and this lane's own.
                 unsafe {
-                    let place = self.pixels + (row * self.marks.row + column) as u32 * BYTES;
+                    let place = self.pixels + (row * self.constants.row + column) as u32 * BYTES;
                     let counts = device::read_shared(place);
                     let (pixel, note) = side.convert::<WEIGHTS>(job, counts, column, row);
                     device::write_shared(place, pixel);
                     device::write_shared(place + notes, note);
                 }
             }
-            row += self.marks.lanes;
+            row += self.constants.lanes;
         }
         self.publish();
     }
@@ -208,13 +208,13 @@ impl<const NUMBERS: usize> Held for RowThreads<NUMBERS> {
 /// # Safety
 /// The job is as docs/gpu-safety.md asks; all threads of the warp come here.
 #[inline(always)]
-unsafe fn read<X: Pixel>(job: &Job, marks: &Marks, shift: u32) {
+unsafe fn read<X: Pixel>(job: &Job, constants: &Specialization, shift: u32) {
     let (thread, block, threads) = device::place();
     let (lane, fits) = (thread % WARP, WARP >> shift);
     let first = (block * threads + thread - lane) >> shift;
     let count = job.count.saturating_sub(first).min(fits);
-    let (width, area) = (marks.width as u32, (marks.width * marks.height) as u32);
-    let (fit, row) = (marks.fit as u32, marks.row as u32);
+    let (width, area) = (constants.width as u32, (constants.width * constants.height) as u32);
+    let (fit, row) = (constants.fit as u32, constants.row as u32);
     let to = device::shared_address() + ((thread - lane) >> shift) * fit * BYTES;
     // Where a pixel of all windows goes.
     let place = |next: u32| {

@@ -2,10 +2,10 @@
 
 use fit_core::pass::{self, Finish, Method};
 
-use super::held::Held;
 use super::memory::{outline, write};
 use super::side_data::SideOffsets;
 use super::staging;
+use super::window_store::WindowStore;
 use crate::thread_per_fit::{Cells, Window};
 use crate::{DeviceF32, Job, device};
 
@@ -52,7 +52,7 @@ pub(super) struct Own<const SIDE: usize> {
     notes: &'static mut [[DeviceF32; SIDE]],
 }
 
-impl<const SIDE: usize> Held for Own<SIDE> {
+impl<const SIDE: usize> WindowStore for Own<SIDE> {
     #[inline(always)]
     unsafe fn new(job: &Job) -> Option<Self> {
         let noted = job.is_noted();

@@ -4,8 +4,8 @@
 mod double;
 mod fits;
 mod operations;
+mod persistent;
 mod rows;
-mod turns;
 
 use fit_core::pass::{Group, Method, RawFit};
 use fit_core::{Lanes, Size, fit_in_place, scratch_len};

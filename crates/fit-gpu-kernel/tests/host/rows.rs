@@ -4,7 +4,7 @@ use fit_core::pass::{Likelihood, Method, PlaneFit, ROUGH, RawFit, Summable, Weig
 use fit_core::spot::axis::AxisSample;
 use fit_core::spot::shape::{Circular, Elliptical, Fixed, Outlined, Rotated};
 use fit_core::{Background, Criteria, Estimator, Lanes, Options, PixelProfile, Real, Setup, Size};
-use fit_gpu_kernel::Marks;
+use fit_gpu_kernel::Specialization;
 use fit_gpu_kernel::shared_rows::{self, RowsTile};
 
 use crate::{as_threads, check_alike, on_a_large_stack, rotated_window, same, serial};
@@ -190,7 +190,7 @@ fn rows_of_every_shape_and_method() {
 fn banks_are_different() {
     for side in 4..=32 {
         for lanes in [1, 2, 4, 8, 16, 32] {
-            let Marks { row, fit, .. } = Marks::new(side, side, lanes);
+            let Specialization { row, fit, .. } = Specialization::new(side, side, lanes);
             assert!(row >= side && fit >= row * side, "{side}, {lanes}");
             assert!(fit < row * side + 32, "{side}, {lanes}");
             let mut banks: Vec<usize> =

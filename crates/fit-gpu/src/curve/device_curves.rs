@@ -62,7 +62,7 @@ impl CurveGpu {
         options: &CurveOptions,
         gpufit: &GpufitOptions,
     ) -> Result<bool, GpuError> {
-        let _guest = self.card.context.enter()?;
+        let _context = self.card.context.enter()?;
         let (count, parameters) = (curves.count, options.parameters());
         // Arrays of these shapes, of whose numbers nobody asks.
         let shown = |width: usize| ArrayView2::from_shape((count, width).strides((0, 0)), &ONE);
@@ -140,7 +140,7 @@ impl CurveGpu {
         count: usize,
     ) -> Result<(), GpuError> {
         let context = &self.card.context;
-        let _guest = context.enter()?;
+        let _context = context.enter()?;
         context.wait()?;
         // SAFETY: the caller's promise.
         unsafe { driver::copy(context, to, from, count) }

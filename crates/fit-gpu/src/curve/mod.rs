@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 
 use fit_curves::{
     CurveBatch, CurveError, CurveFits, CurveOptions, CurvePrecision, CurveStart, Curves,
-    GpufitOptions, GpufitRoom, Points, chunks,
+    GpufitBuffers, GpufitOptions, Points, chunks,
 };
 use fit_formula::{Formula, Program};
 use fit_gpu_kernel::{CurveJob, CurveMethod};
@@ -157,7 +157,7 @@ impl CurveGpu {
         options: &CurveOptions,
         fits: &mut CurveFits,
     ) -> Result<Vec<usize>, GpuError> {
-        let _guest = self.card.context.enter()?;
+        let _context = self.card.context.enter()?;
         let count = curves.count();
         let batch = checked(formula, curves, start, options)?;
         fits.check_room(count, options)?;
@@ -196,9 +196,9 @@ impl CurveGpu {
         start: CurveStart<'_>,
         options: &CurveOptions,
         gpufit: &GpufitOptions,
-        room: GpufitRoom<'_>,
+        room: GpufitBuffers<'_>,
     ) -> Result<Vec<usize>, GpuError> {
-        let _guest = self.card.context.enter()?;
+        let _context = self.card.context.enter()?;
         let batch = CurveBatch::of_gpufit(formula, curves, start, options, true)?;
         let count = curves.count();
         let chosen = self.chosen(&batch, SearchKind::Gpufit(*gpufit))?;
@@ -257,7 +257,7 @@ impl CurveGpu {
         let next = || lock(&queue).next();
         let work = || -> Result<(), GpuError> {
             // What this thread did before may have been for another device.
-            let _guest = self.card.context.enter()?;
+            let _context = self.card.context.enter()?;
             // After an error they go, and their streams are waited for.
             let mut slots = self.slots()?;
             if count > 1 {

@@ -208,7 +208,7 @@ impl CurveGpu {
         records: &mut CurveRecords,
     ) -> Result<Vec<usize>, GpuError> {
         (records.count, records.layout) = (0, None);
-        let _guest = self.card.context.enter()?;
+        let _context = self.card.context.enter()?;
         let count = curves.count();
         let batch = checked(formula, curves, start, options)?;
         let chosen = match options.precision {

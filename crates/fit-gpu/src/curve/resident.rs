@@ -39,7 +39,7 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
         options: &'o CurveOptions,
     ) -> Result<Option<Self>, GpuError> {
         let gpu = CurveGpu::new(device)?;
-        let _guest = gpu.card.context.enter()?;
+        let _context = gpu.card.context.enter()?;
         let batch = CurveBatch::new(formula, curves, start, options, true)?;
         let Some(mut plan) = gpu.chosen(&batch, SearchKind::Ours)? else { return Ok(None) };
         plan.shape.mapped = false;
@@ -56,7 +56,7 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
     /// # Errors
     /// [`GpuError`].
     pub fn fit(&mut self) -> Result<f64, GpuError> {
-        let _guest = self.gpu.card.context.enter()?;
+        let _context = self.gpu.card.context.enter()?;
         let launch = || self.slot.launch(&self.plan, &self.task);
         let seconds = self.watch.time(&self.slot.stream, launch)?;
         self.fitted = true;
@@ -75,7 +75,7 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
             return Ok((none, (0..count).collect()));
         }
         let mut fits = CurveFits::room(count, parameters, covariance);
-        let _guest = self.gpu.card.context.enter()?;
+        let _context = self.gpu.card.context.enter()?;
         self.slot.fetch(&self.plan.shape, None)?;
         let mut pieces = chunks(&mut fits, count.max(1));
         for piece in &mut pieces {

@@ -16,7 +16,7 @@ unsafe impl Sync for Module {}
 
 impl Module {
     pub(crate) fn load(context: &Context, ptx: String) -> Result<Self, GpuError> {
-        let _guest = context.enter()?;
+        let _context = context.enter()?;
         let text = CString::new(ptx).expect("PTX has no zero bytes");
         let mut module = std::ptr::null_mut();
         // SAFETY: the text ends with a zero, and there is a context.
@@ -49,7 +49,7 @@ impl Module {
         name: &str,
         values: &[f32],
     ) -> Result<(), GpuError> {
-        let _guest = context.enter()?;
+        let _context = context.enter()?;
         let stream = Stream::new(context)?;
         let name = CString::new(name).expect("names have no zero bytes");
         let (mut pointer, mut bytes) = (0, 0);
@@ -81,7 +81,7 @@ impl Function {
         let most = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
         let most = context.device.attribute(most)?;
         let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        let _guest = context.enter()?;
+        let _context = context.enter()?;
         // SAFETY: the function's module is loaded.
         unsafe { call!(cuFuncSetAttribute(self.0, attribute, most)) }
     }

@@ -18,7 +18,7 @@ pub(crate) struct DeviceMemory {
 
 impl DeviceMemory {
     pub(crate) fn new(context: &Arc<Context>, bytes: Bytes) -> Result<Self, GpuError> {
-        let _guest = context.enter()?;
+        let _context = context.enter()?;
         let mut pointer = 0;
         // SAFETY: a valid pointer, and there is a context.
         match unsafe { calls::cuMemAlloc_v2(&mut pointer, bytes.get().max(1)) } {
@@ -66,7 +66,7 @@ impl DeviceMemory {
 
 impl Drop for DeviceMemory {
     fn drop(&mut self) {
-        let _guest = self.context.enter();
+        let _context = self.context.enter();
         // SAFETY: nobody else has the memory; the driver waits for work that uses it.
         let _ = unsafe { calls::cuMemFree_v2(self.pointer) };
     }
@@ -88,7 +88,7 @@ unsafe impl Sync for HostMemory {}
 
 impl HostMemory {
     pub(crate) fn new(context: &Arc<Context>, bytes: Bytes) -> Result<Self, GpuError> {
-        let _guest = context.enter()?;
+        let _context = context.enter()?;
         let mut pointer = std::ptr::null_mut();
         let flags = sys::CU_MEMHOSTALLOC_PORTABLE | sys::CU_MEMHOSTALLOC_DEVICEMAP;
         // SAFETY: a valid pointer, and there is a context.
@@ -155,7 +155,7 @@ impl HostMemory {
 
 impl Drop for HostMemory {
     fn drop(&mut self) {
-        let _guest = self.context.enter();
+        let _context = self.context.enter();
         // SAFETY: nobody else has the memory, and streams that used it have been waited for.
         let _ = unsafe { calls::cuMemFreeHost(self.pointer.as_ptr()) };
     }
@@ -246,7 +246,7 @@ pub(crate) unsafe fn copy<T: Copy>(
     from: *const T,
     count: usize,
 ) -> Result<(), GpuError> {
-    let _guest = context.enter()?;
+    let _context = context.enter()?;
     let (to, from) = (to as sys::CUdeviceptr, from as sys::CUdeviceptr);
     copy_in_parts("cuMemcpy", Bytes::of::<T>(count)?.get(), &|first, bytes| {
         let first = first as sys::CUdeviceptr;
@@ -290,7 +290,7 @@ unsafe fn told<const N: usize>(
 
 /// The device's address of host memory that is pinned from the first byte to the last, whoever pinned it; `None` for other memory.
 pub(crate) fn seen_by_device<T>(context: &Context, memory: *const [T]) -> Option<*const T> {
-    let _guest = context.enter().ok()?;
+    let _context = context.enter().ok()?;
     let there = span(memory.addr(), memory.len() * size_of::<T>(), pinned_at)?;
     Some(there as *const T)
 }
@@ -396,7 +396,7 @@ mod tests {
         let first = room.as_ptr().align_offset(PAGE) + PAGE;
         let pages = |from: usize, to: usize| &room[first + from * PAGE..first + to * PAGE];
         let register = |from: usize, to: usize| {
-            let _guest = card.context.enter().expect("a context");
+            let _context = card.context.enter().expect("a context");
             let (pages, flags) = (pages(from, to), sys::CU_MEMHOSTREGISTER_PORTABLE);
             let first = pages.as_ptr().cast_mut().cast::<c_void>();
             // SAFETY: the pages stay until they are let go of.
@@ -409,7 +409,7 @@ mod tests {
         for (from, to) in [(9, 30), (10, 31), (9, 31), (10, 80), (30, 60), (0, 10)] {
             assert!(!seen(pages(from, to)), "pages {from} to {to}");
         }
-        let _guest = card.context.enter().expect("a context");
+        let _context = card.context.enter().expect("a context");
         for first in registered {
             // SAFETY: no device is at work with them.
             assert_eq!(unsafe { cuMemHostUnregister(first) }, CUresult::CUDA_SUCCESS);

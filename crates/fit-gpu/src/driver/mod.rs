@@ -168,28 +168,28 @@ impl Context {
 
     /// Makes it the calling thread's context for as long as the guest stays; then the thread has that of before again. Nothing
     /// else changes a thread's context. Within the stay of another guest it costs next to nothing.
-    pub(crate) fn enter(&self) -> Result<Guest, GpuError> {
+    pub(crate) fn enter(&self) -> Result<CurrentContext, GpuError> {
         let mut before = std::ptr::null_mut();
         // SAFETY: a valid pointer.
         unsafe { call!(cuCtxGetCurrent(&mut before))? };
         if before == self.context {
-            return Ok(Guest { before: None });
+            return Ok(CurrentContext { before: None });
         }
         // SAFETY: the context lives as long as this.
         unsafe { call!(cuCtxSetCurrent(self.context))? };
-        Ok(Guest { before: Some(before) })
+        Ok(CurrentContext { before: Some(before) })
     }
 
     /// Waits for all that was put into its streams, by whomever.
     pub(crate) fn wait(&self) -> Result<(), GpuError> {
-        let _guest = self.enter()?;
+        let _context = self.enter()?;
         // SAFETY: there is a context.
         unsafe { call!(cuCtxSynchronize()) }
     }
 
     /// Free bytes of the device's memory.
     pub(crate) fn free_memory(&self) -> Result<usize, GpuError> {
-        let _guest = self.enter()?;
+        let _context = self.enter()?;
         let (mut free, mut total) = (0, 0);
         // SAFETY: valid pointers, and there is a context.
         unsafe { call!(cuMemGetInfo_v2(&mut free, &mut total))? };
@@ -198,13 +198,13 @@ impl Context {
 }
 
 /// A thread's stay at a context: whoever calls this crate may use CUDA himself, with another one.
-#[must_use = "the thread has its own context again as soon as the guest goes"]
-pub(crate) struct Guest {
+#[must_use = "the thread has its own context again as soon as this goes"]
+pub(crate) struct CurrentContext {
     /// Nothing, if it was there before.
     before: Option<sys::CUcontext>,
 }
 
-impl Drop for Guest {
+impl Drop for CurrentContext {
     fn drop(&mut self) {
         if let Some(before) = self.before {
             // SAFETY: it was the thread's context, or none.

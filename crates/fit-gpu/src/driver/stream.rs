@@ -18,7 +18,7 @@ unsafe impl Send for Stream {}
 
 impl Stream {
     pub(crate) fn new(context: &Arc<Context>) -> Result<Self, GpuError> {
-        let _guest = context.enter()?;
+        let _context = context.enter()?;
         let mut stream = std::ptr::null_mut();
         let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
         // SAFETY: a valid pointer, and there is a context.
@@ -156,7 +156,7 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        let _guest = self.context.enter();
+        let _context = self.context.enter();
         // SAFETY: nobody else has the stream; what is still in it must have its memory until it is done,
         // so it is waited for. Errors have been reported by the calls that made them.
         unsafe {
@@ -194,7 +194,7 @@ unsafe impl Send for Event {}
 
 impl Event {
     pub(crate) fn new(context: &Arc<Context>) -> Result<Self, GpuError> {
-        let _guest = context.enter()?;
+        let _context = context.enter()?;
         let mut event = std::ptr::null_mut();
         // SAFETY: a valid pointer, and there is a context.
         unsafe { call!(cuEventCreate(&mut event, sys::CUevent_flags::CU_EVENT_DEFAULT as u32))? };
@@ -234,7 +234,7 @@ impl Event {
 
 impl Drop for Event {
     fn drop(&mut self) {
-        let _guest = self.context.enter();
+        let _context = self.context.enter();
         // SAFETY: nobody else has the event.
         let _ = unsafe { calls::cuEventDestroy_v2(self.event) };
     }

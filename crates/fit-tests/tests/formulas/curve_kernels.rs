@@ -6,7 +6,7 @@ use fit_core::Estimator;
 use fit_core::curve::At;
 use fit_cpu::CurveSimd;
 use fit_curves::{
-    Chunk, CurveBatch, CurveFits, CurveOptions, CurveStart, Curves, GpufitOptions, GpufitRoom,
+    Chunk, CurveBatch, CurveFits, CurveOptions, CurveStart, Curves, GpufitBuffers, GpufitOptions,
     Linear, Points, Rules, SingleFit, SingleFits, chunks,
 };
 use fit_formula::{Evaluator, Formula};
@@ -211,7 +211,7 @@ fn kernels_take_gpufits_steps() {
         let mut parameters = vec![0.0; 3 * count];
         let (mut states, mut iterations) = (vec![-1; count], vec![-1; count]);
         let mut chi2 = vec![0.0; count];
-        let room = GpufitRoom {
+        let room = GpufitBuffers {
             parameters: &mut parameters,
             states: &mut states,
             chi2: &mut chi2,

@@ -3,7 +3,7 @@
 use fit_core::Estimator;
 use fit_cpu::CurveSimd;
 use fit_curves::{
-    CurveLimits, CurveOptions, CurveStart, Curves, GpufitOptions, GpufitRoom, Points,
+    CurveLimits, CurveOptions, CurveStart, Curves, GpufitBuffers, GpufitOptions, Points,
 };
 use fit_formula::Formula;
 use fit_gpu::CurveGpu;
@@ -40,8 +40,8 @@ impl Found {
         Self { parameters, states: whole.clone(), chi2: vec![-7.0; count], iterations: whole }
     }
 
-    fn as_room(&mut self) -> GpufitRoom<'_> {
-        GpufitRoom {
+    fn as_room(&mut self) -> GpufitBuffers<'_> {
+        GpufitBuffers {
             parameters: self.parameters.as_slice_mut().expect("in one piece"),
             states: &mut self.states,
             chi2: &mut self.chi2,
@@ -119,7 +119,7 @@ impl Batch {
     fn with<T>(
         &self,
         count: usize,
-        fit: impl FnOnce(&Curves<'_>, CurveStart<'_>, &CurveOptions, GpufitRoom<'_>) -> T,
+        fit: impl FnOnce(&Curves<'_>, CurveStart<'_>, &CurveOptions, GpufitBuffers<'_>) -> T,
     ) -> (Found, T) {
         let at = self.case.at();
         let points = match &self.places {
@@ -142,7 +142,7 @@ impl Batch {
 
     fn on_lanes(&self, fitter: &CurveSimd, settings: &GpufitOptions, count: usize) -> Found {
         let fit =
-            |curves: &Curves<'_>, start: CurveStart<'_>, options: &_, room: GpufitRoom<'_>| {
+            |curves: &Curves<'_>, start: CurveStart<'_>, options: &_, room: GpufitBuffers<'_>| {
                 fitter.fit_gpufit(&self.formula, curves, start, options, settings, room)
             };
         let (found, outcome) = self.with(count, fit);

@@ -3,7 +3,7 @@
 use fit_core::{Estimator, Status};
 use fit_cpu::CurveSimd;
 use fit_curves::{
-    CurveFits, CurveLimits, CurveOptions, CurveStart, Curves, GpufitOptions, GpufitRoom, Linear,
+    CurveFits, CurveLimits, CurveOptions, CurveStart, Curves, GpufitBuffers, GpufitOptions, Linear,
     Points, Values,
 };
 use fit_formula::{Axes, Formula};
@@ -249,7 +249,7 @@ fn gpufits_search_reads_pinned_data() {
             let mut parameters = vec![0.0; count * 3];
             let (mut states, mut chi2, mut iterations) =
                 (vec![-9; count], vec![0.0; count], vec![0; count]);
-            let room = GpufitRoom {
+            let room = GpufitBuffers {
                 parameters: &mut parameters,
                 states: &mut states,
                 chi2: &mut chi2,

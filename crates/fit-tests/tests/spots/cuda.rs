@@ -13,7 +13,7 @@ use cudarc::driver::sys::{
     cuStreamCreate, cuStreamDestroy_v2, cuStreamSynchronize,
 };
 use fit_core::{Corner, Errors, Fit, Options, Size, Start};
-use fit_curves::{CurveFits, CurveOptions, Curves, GpufitOptions, GpufitRoom, Points};
+use fit_curves::{CurveFits, CurveOptions, Curves, GpufitBuffers, GpufitOptions, Points};
 use fit_formula::Formula;
 use fit_gpu::{
     CurveGpu, CurveRecords, CurveResident, DeviceCurves, DeviceFits, DeviceStart, DeviceWindows,
@@ -167,8 +167,8 @@ fn everything(device: usize) {
     watch("the end of GpuSession", || drop(session));
 
     let fitter = watch("InPlace::new", || InPlace::new(device).expect("a GPU"));
-    watch("InPlace::visit", || {
-        let _visit = fitter.visit().expect("a GPU");
+    watch("InPlace::enter", || {
+        let _visit = fitter.enter().expect("a GPU");
         assert_eq!(current(), primary(device), "it is the device's context meanwhile");
     });
     // SAFETY: the default stream is always there.
@@ -212,7 +212,8 @@ fn curves(device: usize) {
         let mut whole = [vec![0; count], vec![0; count]];
         let (mut parameters, mut chi2) = (vec![0.0; 3 * count], vec![0.0; count]);
         let [states, iterations] = &mut whole;
-        let room = GpufitRoom { parameters: &mut parameters, states, chi2: &mut chi2, iterations };
+        let room =
+            GpufitBuffers { parameters: &mut parameters, states, chi2: &mut chi2, iterations };
         watch("CurveGpu::fit_gpufit", || {
             gpu.fit_gpufit(&formula, &curves, starts.view().into(), &plain, &settings, room)
                 .expect("a GPU")

@@ -19,13 +19,13 @@ pub struct Circular;
 
 impl Coordinates<3> for Circular {
     /// 1/σ.
-    type Memo<R: Real> = [R; 1];
+    type TypicalSizes<R: Real> = [R; 1];
     type Constants<R: Real> = [R; 0];
 
     const UNITS: [f64; 3] = [CENTRE_UNIT, CENTRE_UNIT, WIDTH_UNIT];
 
     #[inline(always)]
-    fn memo<R: Real>(&self, _: &[R; 0], p: &[R; 3]) -> [R; 1] {
+    fn typical_sizes<R: Real>(&self, _: &[R; 0], p: &[R; 3]) -> [R; 1] {
         [p[2].reciprocal()]
     }
     #[inline(always)]
@@ -33,8 +33,8 @@ impl Coordinates<3> for Circular {
         p[2]
     }
     #[inline(always)]
-    fn inverse_length<R: Real>(memo: &[R; 1], _: usize) -> R {
-        memo[0]
+    fn inverse_length<R: Real>(typical_sizes: &[R; 1], _: usize) -> R {
+        typical_sizes[0]
     }
     #[inline(always)]
     fn confine<R: Real>(&self, _: &[R; 0], from: &[R; 3], [x, y, sigma]: [R; 3]) -> [R; 3] {

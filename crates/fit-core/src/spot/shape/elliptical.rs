@@ -16,13 +16,13 @@ pub struct Elliptical;
 
 impl Coordinates<4> for Elliptical {
     /// 1/σx and 1/σy.
-    type Memo<R: Real> = [R; 2];
+    type TypicalSizes<R: Real> = [R; 2];
     type Constants<R: Real> = [R; 0];
 
     const UNITS: [f64; 4] = [CENTRE_UNIT, CENTRE_UNIT, WIDTH_UNIT, WIDTH_UNIT];
 
     #[inline(always)]
-    fn memo<R: Real>(&self, _: &[R; 0], p: &[R; 4]) -> [R; 2] {
+    fn typical_sizes<R: Real>(&self, _: &[R; 0], p: &[R; 4]) -> [R; 2] {
         [p[2].reciprocal(), p[3].reciprocal()]
     }
     #[inline(always)]
@@ -30,8 +30,8 @@ impl Coordinates<4> for Elliptical {
         p[2 + j % 2]
     }
     #[inline(always)]
-    fn inverse_length<R: Real>(memo: &[R; 2], j: usize) -> R {
-        memo[j % 2]
+    fn inverse_length<R: Real>(typical_sizes: &[R; 2], j: usize) -> R {
+        typical_sizes[j % 2]
     }
     #[inline(always)]
     fn confine<R: Real>(

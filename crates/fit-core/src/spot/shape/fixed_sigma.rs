@@ -50,14 +50,14 @@ pub struct Fixed {
 
 impl Coordinates<2> for Fixed {
     /// 1/σx and 1/σy.
-    type Memo<R: Real> = [R; 2];
+    type TypicalSizes<R: Real> = [R; 2];
     /// σx and σy.
     type Constants<R: Real> = [R; 2];
 
     const UNITS: [f64; 2] = [CENTRE_UNIT; 2];
 
     #[inline(always)]
-    fn memo<R: Real>(&self, sigmas: &[R; 2], _: &[R; 2]) -> [R; 2] {
+    fn typical_sizes<R: Real>(&self, sigmas: &[R; 2], _: &[R; 2]) -> [R; 2] {
         [sigmas[0].reciprocal(), sigmas[1].reciprocal()]
     }
     #[inline(always)]
@@ -65,8 +65,8 @@ impl Coordinates<2> for Fixed {
         sigmas[j]
     }
     #[inline(always)]
-    fn inverse_length<R: Real>(memo: &[R; 2], j: usize) -> R {
-        memo[j]
+    fn inverse_length<R: Real>(typical_sizes: &[R; 2], j: usize) -> R {
+        typical_sizes[j]
     }
 }
 

@@ -31,13 +31,13 @@ const TINY: f64 = 1e-37;
 
 impl Coordinates<5> for Rotated {
     /// 1/s_x, 1/s_y and 1/(1 − r²).
-    type Memo<R: Real> = [R; 3];
+    type TypicalSizes<R: Real> = [R; 3];
     type Constants<R: Real> = [R; 0];
 
     const UNITS: [f64; 5] = [CENTRE_UNIT, CENTRE_UNIT, WIDTH_UNIT, WIDTH_UNIT, WIDTH_UNIT];
 
     #[inline(always)]
-    fn memo<R: Real>(&self, _: &[R; 0], p: &[R; 5]) -> [R; 3] {
+    fn typical_sizes<R: Real>(&self, _: &[R; 0], p: &[R; 5]) -> [R; 3] {
         [p[2].reciprocal(), p[3].reciprocal(), rest(p[4]).reciprocal()]
     }
     #[inline(always)]
@@ -45,11 +45,11 @@ impl Coordinates<5> for Rotated {
         if j < 4 { p[2 + j % 2] } else { R::splat(1.0) }
     }
     #[inline(always)]
-    fn inverse_length<R: Real>(memo: &[R; 3], j: usize) -> R {
-        if j < 4 { memo[j % 2] } else { R::splat(1.0) }
+    fn inverse_length<R: Real>(typical_sizes: &[R; 3], j: usize) -> R {
+        if j < 4 { typical_sizes[j % 2] } else { R::splat(1.0) }
     }
     #[inline(always)]
-    fn yardstick<R: Real>(&self, _: &[R; 0], p: &[R; 5], j: usize) -> R {
+    fn typical_size<R: Real>(&self, _: &[R; 0], p: &[R; 5], j: usize) -> R {
         if j < 4 { p[2 + j % 2] } else { rest(p[4]) }
     }
     #[inline(always)]
@@ -64,11 +64,11 @@ impl Coordinates<5> for Rotated {
         [x, y, limit_sigma(from[2], s_x), limit_sigma(from[3], s_y), r]
     }
     #[inline(always)]
-    fn distance<R: Real>(memo: &[R; 3], moved: &[R; 5]) -> R {
+    fn distance<R: Real>(typical_sizes: &[R; 3], moved: &[R; 5]) -> R {
         // The longer width goes with 1/√(1 − |r|).
-        let mut distance = moved[4].abs() * memo[2];
+        let mut distance = moved[4].abs() * typical_sizes[2];
         for j in 0..4 {
-            distance = distance.max(moved[j].abs() * memo[j % 2]);
+            distance = distance.max(moved[j].abs() * typical_sizes[j % 2]);
         }
         distance
     }

@@ -6,7 +6,7 @@ use fit_core::Estimator;
 use fit_curves::{CurveBatch, CurveError, Frame, Sharing};
 
 use super::super::engine::scales;
-use super::super::seen::Seen;
+use super::super::summary::DataSummary;
 use super::part::{Found, Part, Works};
 use super::set::Common;
 
@@ -28,7 +28,7 @@ pub(super) struct Layout<'b, 'c, 's, 'o> {
     pub(super) parts: Vec<Vec<usize>>,
     /// Shared values of each part.
     counts: Vec<usize>,
-    seen: Vec<Seen>,
+    seen: Vec<DataSummary>,
 }
 
 /// What came of a part.
@@ -163,7 +163,7 @@ impl<'b, 'c, 's, 'o> Layout<'b, 'c, 's, 'o> {
         loop {
             let fitted = self.fit_sets(part, sets);
             let Some(found) = &fitted.found else { return fitted };
-            let sound = |(_, answer): &(&usize, &super::set::Answer)| answer.sound;
+            let sound = |(_, answer): &(&usize, &super::set::ReducedProblem)| answer.sound;
             let answered = fitted.part.sets.iter().zip(&found.state.answers);
             let fine: Vec<usize> = answered.filter(sound).map(|(&fit, _)| fit).collect();
             // A data set for which the model has no value at its start must not hold up the others.

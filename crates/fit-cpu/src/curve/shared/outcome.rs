@@ -7,7 +7,7 @@ use ndarray::Array2;
 use super::dense::{Inverse, LEAST_PART};
 use super::layout::{Fitted, Layout};
 use super::part::{Found, Part};
-use super::set::Answer;
+use super::set::ReducedProblem;
 use super::{SharedFits, SharedPart, SharedValue};
 use crate::curve::engine::finite;
 
@@ -158,7 +158,7 @@ impl Layout<'_, '_, '_, '_> {
         &self,
         fit: usize,
         row: &[f64],
-        answer: &Answer,
+        answer: &ReducedProblem,
         slots: &[u32],
         shared: &[usize],
         known: &Known<'_>,

@@ -13,7 +13,7 @@ use super::super::MakeWork;
 use super::super::engine::Work;
 use super::super::visit::Formulated;
 use super::dense::{Equations, norm, predicted};
-use super::set::{Answer, Ask, Common, Question, is_relative};
+use super::set::{Common, ReducedProblem, ReducedRequest, ReducedSolver, is_relative};
 use crate::threads::{Idle, parts};
 
 /// Data sets that a thread takes at a time.
@@ -70,7 +70,7 @@ pub(super) struct State {
     pub(super) values: Vec<f64>,
     /// The parameters of each data set, in its coordinates.
     pub(super) rows: Vec<f64>,
-    pub(super) answers: Vec<Answer>,
+    pub(super) answers: Vec<ReducedProblem>,
     pub(super) cost: f64,
     size: f64,
     sound: bool,
@@ -119,7 +119,7 @@ impl Part<'_, '_, '_, '_> {
         }
         let before = rows.as_slice();
         let answered = self.works.each(self.sets.len(), |work, at| {
-            let question = Question {
+            let request = ReducedRequest {
                 fit: self.sets[at],
                 at: &before[at * width..][..width],
                 lengths,
@@ -127,7 +127,7 @@ impl Part<'_, '_, '_, '_> {
                 search,
                 other: other.map(|rows| &rows[at * width..][..width]),
             };
-            work.ask(self.batch, &self.common, question)
+            work.reduce(self.batch, &self.common, request)
         });
         let mut answers = Vec::with_capacity(self.sets.len());
         for (at, found) in answered.into_iter().enumerate() {

@@ -6,7 +6,7 @@ use fit_core::{Estimator, Status};
 use fit_curves::{CurveBatch, Frame, Points, Prior};
 
 use super::super::Evaluated;
-use super::super::engine::{Known, Work, settings, with_room_for};
+use super::super::engine::{PriorTerm, Work, settings, with_capacity_for};
 use super::super::visit::{Formulated, Visit};
 
 /// What data sets that share parameters have in common.
@@ -37,7 +37,7 @@ impl Common {
 
 /// What is asked of a data set.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Question<'a> {
+pub(super) struct ReducedRequest<'a> {
     pub(super) fit: usize,
     /// Where its own parameters begin, and its shared ones are, in its coordinates.
     pub(super) at: &'a [f64],
@@ -52,7 +52,7 @@ pub(super) struct Question<'a> {
 
 /// What a data set says, in units of the shared parameters' lengths.
 #[derive(Clone, Debug)]
-pub(super) struct Answer {
+pub(super) struct ReducedProblem {
     /// χ² or the deviance, as it is scaled.
     pub(super) cost: f64,
     /// What its own parameters have left to gain.
@@ -79,7 +79,7 @@ pub(super) struct Answer {
     pub(super) frame: Option<Frame>,
 }
 
-impl Answer {
+impl ReducedProblem {
     fn part(&self, before: [usize; 2], length: usize) -> &[f64] {
         &self.numbers[before[0] * self.parameters + before[1] * self.shared..][..length]
     }
@@ -126,26 +126,26 @@ impl Answer {
 }
 
 /// What answers for the data sets of a batch.
-pub(super) trait Ask {
-    /// Answers a question.
-    fn ask(
+pub(super) trait ReducedSolver {
+    /// Answers a request.
+    fn reduce(
         &mut self,
         batch: &CurveBatch<'_, '_, '_>,
         common: &Common,
-        question: Question<'_>,
-    ) -> Option<Answer>;
+        request: ReducedRequest<'_>,
+    ) -> Option<ReducedProblem>;
 }
 
-impl Ask for Work<Formulated<'static>> {
-    fn ask(
+impl ReducedSolver for Work<Formulated<'static>> {
+    fn reduce(
         &mut self,
         batch: &CurveBatch<'_, '_, '_>,
         common: &Common,
-        question: Question<'_>,
-    ) -> Option<Answer> {
-        with_room_for!(
-            question.at.len(),
-            |ROOM| Some(self.answer::<ROOM>(batch, common, question)),
+        request: ReducedRequest<'_>,
+    ) -> Option<ReducedProblem> {
+        with_capacity_for!(
+            request.at.len(),
+            |CAPACITY| Some(self.answer::<CAPACITY>(batch, common, request)),
             None,
             [1 2 3 4 5 6 7 8 16 32 64]
         )
@@ -168,9 +168,9 @@ impl Work<Formulated<'static>> {
         &mut self,
         batch: &CurveBatch<'_, '_, '_>,
         common: &Common,
-        question: Question<'_>,
-    ) -> Answer {
-        let Question { fit, at, lengths: of_shared, slots, search, other } = question;
+        request: ReducedRequest<'_>,
+    ) -> ReducedProblem {
+        let ReducedRequest { fit, at, lengths: of_shared, slots, search, other } = request;
         let (count, poisson) = (at.len(), common.poisson);
         self.take(batch, fit);
         let seen = self.see(poisson);
@@ -191,11 +191,13 @@ impl Work<Formulated<'static>> {
         self.scale = common.scale;
         let [of_data, of_weights] = self.scale.unwrap_or([1.0; 2]);
         self.known.clear();
-        self.known.extend(common.priors.iter().map(|&Prior { parameter, deviation, .. }| Known {
-            parameter,
-            mean: means[parameter][0],
-            // In this order what is not beyond the range of numbers does not pass through there.
-            weight: of_data / deviation * of_weights * (of_data / deviation),
+        self.known.extend(common.priors.iter().map(|&Prior { parameter, deviation, .. }| {
+            PriorTerm {
+                parameter,
+                mean: means[parameter][0],
+                // In this order what is not beyond the range of numbers does not pass through there.
+                weight: of_data / deviation * of_weights * (of_data / deviation),
+            }
         }));
         let size = self.size_of_data(poisson);
         let known = self.known.iter().map(|known| known.weight * known.mean * known.mean);
@@ -327,7 +329,7 @@ impl Work<Formulated<'static>> {
         if !search {
             numbers.extend((0..count * count).map(|at| inverse.at(at / count, at % count)));
         }
-        Answer {
+        ReducedProblem {
             cost: normal.cost,
             left: if left.is_finite() { left.max(0.0) } else { 0.0 },
             size: self.size,

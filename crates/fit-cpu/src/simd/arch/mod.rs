@@ -23,7 +23,7 @@ use fit_core::{ArgumentError, Errors, Estimator, Fits, Options, Pixel, Setup, Si
 use fit_windows::{NoteKind, Windows};
 
 use super::engine::{Run, Scratch, Sink};
-use super::errors::{Appraisal, Appraise, SideKinds};
+use super::errors::{EstimateErrors, LaneErrors, SideKinds};
 use super::instruction_set::Available;
 use super::load::{How, Load};
 use pack::{Pack, Vector};
@@ -124,7 +124,7 @@ pub(super) fn engine(
 }
 
 /// Finds the errors of fits with one instruction set.
-pub(super) trait Appraiser: Send + Sync + UnwindSafe + RefUnwindSafe {
+pub(super) trait ErrorEstimator: Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Finds the errors of the fits of `windows`, whose outcomes have the same numbers; `errors` begins with those of
     /// the first.
     fn errors(
@@ -140,13 +140,13 @@ pub(super) trait Appraiser: Send + Sync + UnwindSafe + RefUnwindSafe {
 ///
 /// # Errors
 /// The size or an option makes no sense.
-pub(super) fn appraiser(
+pub(super) fn error_estimator(
     set: Available,
     size: Size,
     options: &Options,
     side: SideKinds,
-) -> Result<Box<dyn Appraiser>, ArgumentError> {
-    options.shape.visit(options.background, MakeAppraiser { set, size, options, side })
+) -> Result<Box<dyn ErrorEstimator>, ArgumentError> {
+    options.shape.visit(options.background, MakeErrorEstimator { set, size, options, side })
 }
 
 /// Makes an engine.
@@ -173,15 +173,15 @@ impl Visitor for MakeEngine<'_> {
 
 /// Makes what finds the errors of fits.
 #[derive(Clone, Copy)]
-struct MakeAppraiser<'a> {
+struct MakeErrorEstimator<'a> {
     set: Available,
     size: Size,
     options: &'a Options,
     side: SideKinds,
 }
 
-impl Visitor for MakeAppraiser<'_> {
-    type Output = Result<Box<dyn Appraiser>, ArgumentError>;
+impl Visitor for MakeErrorEstimator<'_> {
+    type Output = Result<Box<dyn ErrorEstimator>, ArgumentError>;
 
     fn visit<S: Summable<K>, const K: usize, const L: usize, const Q: usize>(
         self,
@@ -219,13 +219,13 @@ impl<P: Loaded, S: Summable<K>, const K: usize, const L: usize, const Q: usize> 
 }
 
 impl<P: Loaded, S: Summable<K>, const K: usize, const L: usize, const Q: usize> Task<P>
-    for ForShape<MakeAppraiser<'_>, S, K, L, Q>
+    for ForShape<MakeErrorEstimator<'_>, S, K, L, Q>
 {
-    type Output = Result<Box<dyn Appraiser>, ArgumentError>;
+    type Output = Result<Box<dyn ErrorEstimator>, ArgumentError>;
     #[inline(always)]
     fn run(self) -> Self::Output {
-        let Self { make: MakeAppraiser { size, options, side, .. }, shape } = self;
-        Ok(Box::new(Appraisal::<P, S, K, Q>::new(shape, size, options, side)?))
+        let Self { make: MakeErrorEstimator { size, options, side, .. }, shape } = self;
+        Ok(Box::new(LaneErrors::<P, S, K, Q>::new(shape, size, options, side)?))
     }
 }
 
@@ -253,8 +253,8 @@ impl<P: Loaded, M: Method<P>> Engine for Vectorized<P, M> {
     }
 }
 
-impl<P: Loaded, S: Summable<K>, const K: usize, const Q: usize> Appraiser
-    for Appraisal<P, S, K, Q>
+impl<P: Loaded, S: Summable<K>, const K: usize, const Q: usize> ErrorEstimator
+    for LaneErrors<P, S, K, Q>
 {
     fn errors(
         &mut self,
@@ -264,6 +264,6 @@ impl<P: Loaded, S: Summable<K>, const K: usize, const Q: usize> Appraiser
         errors: &mut [Errors],
     ) {
         let source = P::windows(source);
-        P::compiled(Appraise { appraisal: self, source, windows, fits, errors });
+        P::compiled(EstimateErrors { errors_of_lanes: self, source, windows, fits, errors });
     }
 }

@@ -6,15 +6,15 @@ mod gpufit;
 mod in_double;
 mod lattice;
 mod long;
-mod ours;
 mod search_kind;
+mod trust_region;
 
 use std::sync::Arc;
 
 use fit_core::Status;
 use fit_curves::{
     Chunk, CompiledModel, CurveBatch, CurveFits, CurveNumber, CurveOptions, CurveStart, Curves,
-    GpufitChunk, GpufitOptions, GpufitRoom, chunks,
+    GpufitBuffers, GpufitChunk, GpufitOptions, chunks,
 };
 use fit_formula::Formula;
 
@@ -31,8 +31,8 @@ use crate::threads::share_chunks;
 use engine::{Scratch, Worker};
 use gpufit::Gpufit;
 use long::is_long;
-use ours::Ours;
 use search_kind::SearchKind;
+use trust_region::TrustRegionLm;
 
 /// Data sets given to a thread at a time.
 const CHUNK: usize = 1024;
@@ -119,7 +119,7 @@ impl CurveSimd {
         let batch = checked(formula, curves, start, options)?;
         let coarse = batch.coarse();
         let lanes = batch.with_options(if batch.is_fine() { &coarse } else { options });
-        let worker = || worker(self.set, &lanes, &Ours);
+        let worker = || worker(self.set, &lanes, &TrustRegionLm);
         Ok(self.run(&batch, &lanes, worker, || double::work(self.set, &batch)))
     }
 
@@ -163,7 +163,7 @@ impl CurveSimd {
         start: CurveStart<'_>,
         options: &CurveOptions,
         gpufit: &GpufitOptions,
-        room: GpufitRoom<'_>,
+        room: GpufitBuffers<'_>,
     ) -> Result<(), BatchError> {
         let batch = CurveBatch::of_gpufit(formula, curves, start, options, false)?;
         check_memory(&batch)?;
@@ -207,7 +207,7 @@ impl CurveSimd {
         start: CurveStart<'_>,
         options: &CurveOptions,
         gpufit: &GpufitOptions,
-        (left, room): (&[usize], GpufitRoom<'_>),
+        (left, room): (&[usize], GpufitBuffers<'_>),
     ) -> Result<(), BatchError> {
         let batch = CurveBatch::of_gpufit(formula, curves, start, options, false)?;
         check_memory(&batch)?;
@@ -241,7 +241,7 @@ impl CurveSimd {
         &self,
         batch: &CurveBatch<'_, '_, '_>,
         lanes: &CurveBatch<'_, '_, '_>,
-        worker: impl Fn() -> Box<dyn Worker<Ours> + 'w> + Sync,
+        worker: impl Fn() -> Box<dyn Worker<TrustRegionLm> + 'w> + Sync,
         make_work: impl Fn() -> Work<E> + Sync,
     ) -> CurveFits
     where
@@ -255,7 +255,7 @@ impl CurveSimd {
         let single = parameters <= MOST_PARAMETERS && options.free() > 0 && lanes.is_for_packs();
         // Working memory, and what is needed for the rest when there is one.
         let make = || (single.then(&worker), None);
-        let run = |(worker, work): &mut (Lanes<'w, Ours>, Option<Work<E>>),
+        let run = |(worker, work): &mut (Lanes<'w, TrustRegionLm>, Option<Work<E>>),
                    mut chunk: Chunk<'_>| {
             let fits = chunk.fits();
             let left = match worker {
@@ -303,9 +303,9 @@ fn worker_of<P: Pack + Functions, K: SearchKind + 'static>(
     kind: &K,
 ) -> Box<dyn Worker<K>> {
     macro_rules! rooms {
-        ($($room:literal)*) => {
+        ($($capacity:literal)*) => {
             match batch.options.parameters() {
-                $(0..=$room => P::compiled(MakeWorker::<_, $room> { batch, kind }),)*
+                $(0..=$capacity => P::compiled(MakeWorker::<_, $capacity> { batch, kind }),)*
                 _ if K::MANY => P::compiled(MakeWorker::<_, MOST_PARAMETERS> { batch, kind }),
                 _ => unreachable!("a search for few parameters"),
             }
@@ -340,11 +340,11 @@ struct MakeCompiled<'a, 'c, 's, 'o, 'm, M, const N: usize, const V: usize> {
 impl<'m, P: Pack + Functions + CurveNumber, M: CompiledModel<N, V>, const N: usize, const V: usize>
     Task<P> for MakeCompiled<'_, '_, '_, '_, 'm, M, N, V>
 {
-    type Output = Box<dyn Worker<Ours> + 'm>;
+    type Output = Box<dyn Worker<TrustRegionLm> + 'm>;
     #[inline(always)]
     fn run(self) -> Self::Output {
         let Self { batch, model } = self;
         let model = Compiled::<_, P, N, V>::new(model, batch.extent);
-        Box::new(Scratch::<P, N, _, Ours>::new(batch, model, &Ours))
+        Box::new(Scratch::<P, N, _, TrustRegionLm>::new(batch, model, &TrustRegionLm))
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn work<'c>(set: Available, batch: &CurveBatch<'c, '_, '_>) -> Work<F
     if is_long(batch.curves.points()) && batch.axes == Axes::Together {
         return with_doubles!(
             set,
-            |P| batch.work(Formulated::Held(Box::new(Stream::<P>::new(batch)))),
+            |P| batch.work(Formulated::BorrowedDataset(Box::new(Stream::<P>::new(batch)))),
             batch.interpreted()
         );
     }

@@ -16,7 +16,7 @@ use super::functions;
 use super::pack::Double;
 use crate::curve::{
     Block, DataSet, Evaluated, Functions, Interpreter, Lattice, MOST_IN_PACKS, Packs, Places,
-    RESULTS, Scaling, Step, Total, with_room_for,
+    RESULTS, Scaling, Step, Total, with_capacity_for,
 };
 #[cfg(lanes_avx2)]
 use crate::simd::arch::avx2;
@@ -143,9 +143,9 @@ fn sums<R: Double + Functions>(part: &mut Part<R>, seen: DataSet<'_>, to: &mut T
             R::compiled(Visit::<R, FEW_SCALED> { part, seen, to });
         }
         _ if seen.scaled.is_some() => R::compiled(Visit::<R, MOST_IN_PACKS> { part, seen, to }),
-        count => with_room_for!(
+        count => with_capacity_for!(
             count,
-            |ROOM| R::compiled(Visit::<R, ROOM> { part, seen, to }),
+            |CAPACITY| R::compiled(Visit::<R, CAPACITY> { part, seen, to }),
             R::compiled(Visit::<R, MOST_IN_PACKS> { part, seen, to }),
             [3 4 5 6 7]
         ),

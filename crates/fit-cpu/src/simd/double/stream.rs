@@ -14,8 +14,8 @@ use fit_formula::Axes;
 use super::pack::{Double, MOST_LANES};
 use super::points::PART;
 use crate::curve::{
-    DataSet, Functions, Held, Interpreter, MOST_IN_PACKS, Places, Scaling, Seen, Total, see, size,
-    with_room_for,
+    BorrowedDataset, DataSet, DataSummary, Functions, Interpreter, MOST_IN_PACKS, Places, Scaling,
+    Total, see, size, with_capacity_for,
 };
 use crate::simd::arch::register::Task;
 use crate::threads::{Idle, parts};
@@ -24,12 +24,12 @@ use crate::threads::{Idle, parts};
 const BLOCK: usize = 32;
 /// A search begins with one of so many points, but with no fewer and no more than these: one thread has seen them before others wake.
 const SPARSE: usize = 64;
-const FEWEST: usize = 1 << 13;
+const LEAST_SUBSAMPLE: usize = 1 << 13;
 const MOST_FEW: usize = 1 << 16;
 /// So many of them lie side by side, since memory brings them together.
 const TOGETHER: usize = 16;
 /// They are in so many parts, each of which is spread over the data set.
-const FEW_PARTS: usize = 32;
+const SUBSAMPLE_PARTS: usize = 32;
 
 /// The numbers of a data set.
 struct Numbers<'c> {
@@ -44,17 +44,17 @@ struct Numbers<'c> {
 
 impl Numbers<'_> {
     /// Those of some of the points, by chance: points at equal distances might all be at the same place of a period.
-    fn few(&self) -> Numbers<'static> {
+    fn subsample(&self) -> Numbers<'static> {
         let all = self.data.len();
-        let each = (all / SPARSE).clamp(FEWEST, MOST_FEW) / (FEW_PARTS * TOGETHER);
-        let count = each * FEW_PARTS;
+        let each = (all / SPARSE).clamp(LEAST_SUBSAMPLE, MOST_FEW) / (SUBSAMPLE_PARTS * TOGETHER);
+        let count = each * SUBSAMPLE_PARTS;
         let first = |number: usize| (number as u64 * all as u64 / count as u64) as usize;
-        let chosen: Vec<usize> = (0..FEW_PARTS)
+        let chosen: Vec<usize> = (0..SUBSAMPLE_PARTS)
             .flat_map(|part| (0..each).map(move |turn| [part, turn]))
             .map(|[part, turn]| {
                 // Parts take turns by chance, too.
-                let from = part as u64 + scattered(count + turn) % FEW_PARTS as u64;
-                let number = turn * FEW_PARTS + from as usize % FEW_PARTS;
+                let from = part as u64 + scattered(count + turn) % SUBSAMPLE_PARTS as u64;
+                let number = turn * SUBSAMPLE_PARTS + from as usize % SUBSAMPLE_PARTS;
                 let among = (first(number + 1) - first(number)) as u64;
                 (first(number) + (scattered(number) % among) as usize).min(all - TOGETHER)
             })
@@ -85,8 +85,8 @@ pub(super) struct Stream<'c, R: Double + Functions> {
     count: usize,
     all: Numbers<'c>,
     /// Those of some of the points, once they are wanted.
-    few: Option<Numbers<'static>>,
-    of_few: bool,
+    subsample: Option<Numbers<'static>>,
+    is_subsampled: bool,
     unevenness: ([f64; MOST_IN_PACKS], f64),
     /// Σd² and Σd of all as they are.
     sizes: [f64; 2],
@@ -129,8 +129,8 @@ impl<'c, R: Double + Functions> Stream<'c, R> {
             curves: batch.curves,
             count: batch.variables,
             all: Numbers { variables, data: none(), level: 0.0, weights: None },
-            few: None,
-            of_few: false,
+            subsample: None,
+            is_subsampled: false,
             unevenness: ([0.0; MOST_IN_PACKS], 0.0),
             sizes: [0.0; 2],
             parameters: Vec::new(),
@@ -140,7 +140,7 @@ impl<'c, R: Double + Functions> Stream<'c, R> {
     }
 
     fn numbers(&self) -> &Numbers<'_> {
-        self.few.as_ref().filter(|_| self.of_few).unwrap_or(&self.all)
+        self.subsample.as_ref().filter(|_| self.is_subsampled).unwrap_or(&self.all)
     }
 }
 
@@ -167,14 +167,14 @@ impl<R: Double + Functions> Places for Stream<'_, R> {
             total
         };
         let all = match numbers.data.len() {
-            few if self.of_few => {
-                let size = few / FEW_PARTS;
-                (0..FEW_PARTS).map(|part| look(part * size..(part + 1) * size)).collect()
+            few if self.is_subsampled => {
+                let size = few / SUBSAMPLE_PARTS;
+                (0..SUBSAMPLE_PARTS).map(|part| look(part * size..(part + 1) * size)).collect()
             }
             points => parts(points, PART, look),
         };
         all.iter().for_each(|part| to.add(part, seen.count));
-        if self.of_few {
+        if self.is_subsampled {
             let uneven = |of: &dyn Fn(&Total) -> f64| {
                 let mean = all.iter().map(of).sum::<f64>() / all.len() as f64;
                 let squares = all.iter().map(|part| (of(part) / mean - 1.0).powi(2));
@@ -187,7 +187,7 @@ impl<R: Double + Functions> Places for Stream<'_, R> {
     }
 }
 
-impl<R: Double + Functions> Held for Stream<'_, R> {
+impl<R: Double + Functions> BorrowedDataset for Stream<'_, R> {
     fn take(&mut self, fit: usize, origin: &[f64]) {
         let Curves { data, points: place, weights, .. } = self.curves;
         let points = self.curves.points();
@@ -200,7 +200,7 @@ impl<R: Double + Functions> Held for Stream<'_, R> {
             };
             (taken(lent, points, |point| place.at(fit, variable, point)), less)
         };
-        (self.few, self.of_few) = (None, false);
+        (self.subsample, self.is_subsampled) = (None, false);
         self.all = Numbers {
             variables: (0..self.count).map(variable).collect(),
             data: taken(data.doubles(&[fit]), points, |point| data.get([fit, point])),
@@ -222,10 +222,10 @@ impl<R: Double + Functions> Held for Stream<'_, R> {
         self.numbers().data.len()
     }
 
-    fn see(&mut self, poisson: bool) -> Seen {
+    fn see(&mut self, poisson: bool) -> DataSummary {
         let Numbers { data, weights, .. } = &self.all;
         let of_part = |part: Range<usize>| match weights {
-            None => R::compiled(Survey(&data[part])),
+            None => R::compiled(Summarize(&data[part])),
             Some(weights) => {
                 let (data, weights) = (&data[part.clone()], &weights[part]);
                 let size = |poisson| size(data, weights, None, poisson);
@@ -248,7 +248,7 @@ impl<R: Double + Functions> Held for Stream<'_, R> {
 
     fn size(&self, scale: Option<[f64; 2]>, poisson: bool) -> f64 {
         let Numbers { data, weights, level, .. } = self.numbers();
-        if *level == 0.0 && scale.is_none() && !self.of_few {
+        if *level == 0.0 && scale.is_none() && !self.is_subsampled {
             return self.sizes[usize::from(poisson)];
         }
         let of_part = |part: Range<usize>| {
@@ -270,12 +270,12 @@ impl<R: Double + Functions> Held for Stream<'_, R> {
         parts(data.len(), PART, of_part).into_iter().sum()
     }
 
-    fn set_few(&mut self, few: bool) -> bool {
-        if few && self.few.is_none() && self.all.data.len() >= 2 * FEWEST {
-            self.few = Some(self.all.few());
+    fn use_subsample(&mut self, few: bool) -> bool {
+        if few && self.subsample.is_none() && self.all.data.len() >= 2 * LEAST_SUBSAMPLE {
+            self.subsample = Some(self.all.subsample());
         }
-        self.of_few = few && self.few.is_some();
-        self.of_few == few
+        self.is_subsampled = few && self.subsample.is_some();
+        self.is_subsampled == few
     }
 
     fn unevenness(&self) -> ([f64; MOST_IN_PACKS], f64) {
@@ -287,10 +287,10 @@ impl<R: Double + Functions> Held for Stream<'_, R> {
 const SIDE: usize = 32;
 
 /// What is seen of data without weights, and Σd² and Σd.
-struct Survey<'a>(&'a [f64]);
+struct Summarize<'a>(&'a [f64]);
 
-impl<R> Task<R> for Survey<'_> {
-    type Output = (Seen, [f64; 2]);
+impl<R> Task<R> for Summarize<'_> {
+    type Output = (DataSummary, [f64; 2]);
     #[inline(always)]
     fn run(self) -> Self::Output {
         let Self(data) = self;
@@ -318,7 +318,7 @@ impl<R> Task<R> for Survey<'_> {
         let sums = [squares, sums].map(|sums| sums.into_iter().sum::<f64>());
         // A sum says whether all are numbers, unless it overflows.
         let sound = sums[1].is_finite() || data.iter().all(|datum| datum.is_finite());
-        (Seen { sound, points: data.len(), extent, heaviest: 1.0 }, sums)
+        (DataSummary { sound, points: data.len(), extent, heaviest: 1.0 }, sums)
     }
 }
 
@@ -355,9 +355,9 @@ fn look<R: Double + Functions>(
 ) {
     match seen.scaled {
         Some(_) => R::compiled(Look::<R, MOST_IN_PACKS> { model, piece, seen, to }),
-        None => with_room_for!(
+        None => with_capacity_for!(
             seen.count,
-            |ROOM| R::compiled(Look::<R, ROOM> { model, piece, seen, to }),
+            |CAPACITY| R::compiled(Look::<R, CAPACITY> { model, piece, seen, to }),
             R::compiled(Look::<R, MOST_IN_PACKS> { model, piece, seen, to }),
             [3 4 5 6 7]
         ),

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use fit_core::pass::{ExactFit, Finish, Likelihood, Method, OneLane, RawFit, Store, fit};
 use fit_core::spot::shape::Circular;
 use fit_core::{Background, Estimator, Options, Setup, Size};
+use fit_gpu_kernel::persistent::{PersistentThreads, fit_persistently};
 use fit_gpu_kernel::register_tile::RegisterTile;
 use fit_gpu_kernel::thread_per_fit::Window;
-use fit_gpu_kernel::turns::{Turns, fit_in_turn};
 
 const SIDE: usize = 7;
 const PIXELS: usize = SIDE * SIDE;
@@ -45,7 +45,7 @@ impl Waiting {
     }
 }
 
-impl<T: Store<f32>, M: Method<f32>> Turns<f32, T, M> for Waiting {
+impl<T: Store<f32>, M: Method<f32>> PersistentThreads<f32, T, M> for Waiting {
     fn is_time(&self, free: bool) -> bool {
         free
     }
@@ -80,7 +80,7 @@ fn bits(found: &RawFit<f32>) -> [u32; RawFit::<f32>::NUMBERS] {
 fn check<T: Store<f32>, M: Method<f32>>(method: &M, tile: &mut T) {
     let windows = windows();
     let mut in_turn = Waiting::for_windows(&windows);
-    fit_in_turn(method, tile, &mut in_turn);
+    fit_persistently(method, tile, &mut in_turn);
     for (number, window) in windows.iter().enumerate() {
         for (i, &pixel) in window.iter().enumerate() {
             tile.set(i / SIDE, i % SIDE, true, pixel);

@@ -5,7 +5,7 @@ use super::units::{Explicit, Units};
 use crate::arithmetic::Real;
 use crate::search::{Record, Resumable, Search, Settings, lane_state};
 
-/// A model whose parameters are searched for, as [`Descent`] needs it.
+/// A model whose parameters are searched for, as [`LevenbergMarquardt`] needs it.
 pub trait Factored<R: Real, const P: usize> {
     /// Takes parameters.
     fn prepare(&mut self, parameters: &[R; P]);
@@ -24,7 +24,7 @@ pub trait Factored<R: Real, const P: usize> {
 
 /// A search of [`Explicit`] parameters, or a pack of them, which may eliminate the linear ones.
 #[derive(Clone, Copy, Debug)]
-pub struct Descent<R: Real, const P: usize> {
+pub struct LevenbergMarquardt<R: Real, const P: usize> {
     /// When it ends.
     pub settings: Settings<R, P>,
     /// Its parameters.
@@ -32,7 +32,7 @@ pub struct Descent<R: Real, const P: usize> {
     search: Search<R, Explicit, P, 0>,
 }
 
-impl<R: Real, const P: usize> Descent<R, P> {
+impl<R: Real, const P: usize> LevenbergMarquardt<R, P> {
     /// A search from `initial` in the lanes of a mask, with each parameter measured in its length. Those that are eliminated
     /// begin at 0.
     #[inline(always)]
@@ -107,9 +107,9 @@ impl<R: Real, const P: usize> Descent<R, P> {
 }
 
 // Settings stay.
-lane_state!([R: Real, const P: usize] Descent<R, P>: search);
+lane_state!([R: Real, const P: usize] LevenbergMarquardt<R, P>: search);
 
-impl<R: Real, const P: usize> Resumable<R> for Descent<R, P> {
+impl<R: Real, const P: usize> Resumable<R> for LevenbergMarquardt<R, P> {
     #[inline(always)]
     fn running(&self) -> R::Mask {
         self.search.running()

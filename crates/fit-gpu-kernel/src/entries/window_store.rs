@@ -5,7 +5,7 @@ use fit_core::pass::Method;
 use crate::{DeviceF32, Job};
 
 /// The threads of a fit, with its pixels and room for notes if there are any.
-pub(super) trait Held: Sized {
+pub(super) trait WindowStore: Sized {
     /// Whether methods ask for notes where there are none, and not whether there are.
     const ALWAYS_NOTED: bool = false;
 

@@ -7,12 +7,12 @@
 
 /// The numbers of the marks in a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Marks {
+pub struct Specialization {
     /// Columns of a window.
     pub width: usize,
     /// Rows of a window.
     pub height: usize,
-    /// Threads of a fit: a power of two, at most [`Marks::MOST_LANES`].
+    /// Threads of a fit: a power of two, at most [`Specialization::MOST_LANES`].
     pub lanes: usize,
     /// Numbers of shared memory from one row to the next.
     pub row: usize,
@@ -20,7 +20,7 @@ pub struct Marks {
     pub fit: usize,
 }
 
-impl Marks {
+impl Specialization {
     /// The most threads of a fit.
     pub const MOST_LANES: usize = 32;
 
@@ -41,7 +41,7 @@ impl Marks {
 mod device {
     use core::arch::asm;
 
-    use super::Marks;
+    use super::Specialization;
 
     macro_rules! number {
         ($text:literal) => {{
@@ -54,7 +54,7 @@ mod device {
         }};
     }
 
-    impl Marks {
+    impl Specialization {
         /// Those of this kernel.
         #[inline(always)]
         pub fn here() -> Self {

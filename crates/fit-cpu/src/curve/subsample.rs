@@ -4,7 +4,7 @@
 //! begins with all points where parts of the few do not say the same, where what the few found may be noise, or where these and all do
 //! not say the same.
 
-use fit_core::curve::{Descent, Explicit, Units, determined};
+use fit_core::curve::{Explicit, LevenbergMarquardt, Units, determined};
 use fit_core::search::{Count, Normal, Record, Resumable, Settings};
 use fit_core::{Estimator, Status};
 use fit_curves::CurveOptions;
@@ -31,21 +31,21 @@ const MOST_DOUBTED: f64 = 0.1;
 const MOST_GAIN: f64 = 100.0;
 
 /// The end of a search that some of the points brought near.
-pub(super) struct Near<const P: usize> {
-    pub(super) descent: Descent<f64, P>,
+pub(super) struct SubsampleEnd<const P: usize> {
+    pub(super) descent: LevenbergMarquardt<f64, P>,
     /// Steps with some of the points.
     pub(super) iterations: f64,
 }
 
 /// Sums of some points, or all, at the best parameters so far.
-struct Said<const P: usize> {
+struct NormalSnapshot<const P: usize> {
     normal: Normal<f64, P, 0>,
     /// What the derivatives are multiplied by.
     length: [f64; P],
 }
 
-impl<const P: usize> Said<P> {
-    fn by(descent: &Descent<f64, P>) -> Self {
+impl<const P: usize> NormalSnapshot<P> {
+    fn by(descent: &LevenbergMarquardt<f64, P>) -> Self {
         let search = descent.search();
         Self { normal: *search.at_best(), length: search.constants().length }
     }
@@ -70,19 +70,19 @@ impl<const P: usize> Said<P> {
 impl<E: SetPoints<f64>> Work<E> {
     /// A search that begins with some of the points, if the data are held and all points say what these say. Otherwise the number of looks
     /// at all points that told so.
-    pub(super) fn near<const P: usize>(
+    pub(super) fn search_subsample<const P: usize>(
         &mut self,
         settings: &Settings<f64, P>,
         options: &CurveOptions,
         held: &[bool; P],
         initial: [f64; P],
-    ) -> Result<Near<P>, f64>
+    ) -> Result<SubsampleEnd<P>, f64>
     where
         E: Visit<P>,
     {
         let poisson = options.estimator == Estimator::MaximumLikelihood;
         let (points, size) = (self.points() as f64, self.size);
-        if self.scale.is_some() || !self.set_few(true, poisson) {
+        if self.scale.is_some() || !self.use_subsample(true, poisson) {
             return Err(0.0);
         }
         let few = self.points() as f64;
@@ -93,7 +93,7 @@ impl<E: SetPoints<f64>> Work<E> {
         let (mut descent, units) = self.begun(&coarse, self.explicit, initial);
         self.go_on(&mut descent, &units, poisson);
         let mut is_seen = self.is_even(&free);
-        let first = Said::by(&descent);
+        let first = NormalSnapshot::by(&descent);
         let (mut gain, mut rate) = (f64::INFINITY, 0.0);
         while is_seen && descent.running() {
             let before = descent.search().at_best().cost;
@@ -103,7 +103,7 @@ impl<E: SetPoints<f64>> Work<E> {
                 (rate, gain) = (gained / gain, gained);
             }
         }
-        let said = Said::by(&descent);
+        let said = NormalSnapshot::by(&descent);
         let Record { parameters, cost, iterations, .. } = descent.record();
         let variance = match poisson || options.absolute {
             true => (cost / few).max(1.0),
@@ -112,10 +112,10 @@ impl<E: SetPoints<f64>> Work<E> {
         is_seen = is_seen
             && self.is_even(&free)
             && self.is_no_noise([&first, &said], (&parameters, variance, rate), held, &free);
-        let apart = self.model.held().map_or(0.0, |model| model.unevenness().1);
+        let apart = self.model.borrowed().map_or(0.0, |model| model.unevenness().1);
         // Where all parts have a χ² of 0 it is no number.
         let apart = MOST_APART * apart.max(0.0);
-        self.set_few(false, poisson);
+        self.use_subsample(false, poisson);
         self.size = size;
         let left = settings.max_iterations - iterations;
         if !is_seen || !has_ended(&descent) || left < 1.0 {
@@ -126,7 +126,7 @@ impl<E: SetPoints<f64>> Work<E> {
         let settings = Settings { max_iterations: left, ..*settings };
         let (mut descent, units) = self.begun(&settings, explicit, parameters);
         self.go_on(&mut descent, &units, poisson);
-        let all = Said::by(&descent);
+        let all = NormalSnapshot::by(&descent);
         // What the rounding of all residuals makes of χ².
         let rounding = 16.0 * f64::EPSILON * f64::EPSILON * size;
         if !said.is_like(&all, points / few, apart * all.normal.cost + rounding, &free) {
@@ -138,7 +138,7 @@ impl<E: SetPoints<f64>> Work<E> {
         let (_, unknown) = determined(count, &descent.search().at_best().hessian, held);
         let least = all.normal.cost * (1.0 - MOST_GAIN * free.len() as f64 / few) - rounding;
         if is_straight && has_ended(&descent) && found.cost >= least && !unknown.contains(&true) {
-            Ok(Near { descent, iterations })
+            Ok(SubsampleEnd { descent, iterations })
         } else {
             Err(found.evaluations)
         }
@@ -149,7 +149,7 @@ impl<E: SetPoints<f64>> Work<E> {
     /// it would gain little enough.
     fn end<const P: usize>(
         &mut self,
-        descent: &mut Descent<f64, P>,
+        descent: &mut LevenbergMarquardt<f64, P>,
         units: &Units<f64, P>,
         poisson: bool,
         fast: bool,
@@ -188,7 +188,7 @@ impl<E: SetPoints<f64>> Work<E> {
     /// have ended fast, which it does not where noise makes the minimum.
     fn is_no_noise<const P: usize>(
         &self,
-        [first, last]: [&Said<P>; 2],
+        [first, last]: [&NormalSnapshot<P>; 2],
         (parameters, variance, rate): (&[f64; P], f64, f64),
         held: &[bool; P],
         free: &[usize],
@@ -197,7 +197,7 @@ impl<E: SetPoints<f64>> Work<E> {
         if free.iter().all(|&j| is_linear(j)) {
             return true;
         }
-        let curvature = |said: &Said<P>, j: usize| said.normal.hessian.0[j][j];
+        let curvature = |said: &NormalSnapshot<P>, j: usize| said.normal.hessian.0[j][j];
         let mut amplitudes = free
             .iter()
             .filter(|&&j| is_linear(j) && curvature(first, j) != curvature(last, j))
@@ -215,15 +215,15 @@ impl<E: SetPoints<f64>> Work<E> {
 
     /// Whether parts of some of the points said the same of these parameters.
     fn is_even(&mut self, free: &[usize]) -> bool {
-        let Some(model) = self.model.held() else { return false };
+        let Some(model) = self.model.borrowed() else { return false };
         let (unevenness, _) = model.unevenness();
         free.iter().all(|&j| unevenness[j] <= MOST_UNEVEN)
     }
 
     /// Looks at some of the points from now on, or at all again; false if all are too few for that.
-    fn set_few(&mut self, few: bool, poisson: bool) -> bool {
-        let Some(model) = self.model.held() else { return false };
-        let is_set = model.set_few(few);
+    fn use_subsample(&mut self, few: bool, poisson: bool) -> bool {
+        let Some(model) = self.model.borrowed() else { return false };
+        let is_set = model.use_subsample(few);
         if few {
             self.size = model.size(None, poisson);
         }
@@ -232,7 +232,7 @@ impl<E: SetPoints<f64>> Work<E> {
 }
 
 /// Whether a search found a minimum. One that gave up may stand on a limit.
-fn has_ended<const P: usize>(descent: &Descent<f64, P>) -> bool {
+fn has_ended<const P: usize>(descent: &LevenbergMarquardt<f64, P>) -> bool {
     let status = Status::from_code(descent.record().status as u8).unwrap_or(Status::Invalid);
     let gave_up = descent.search().status() == f64::from(Status::NotConverged as u8);
     !gave_up && (status.is_converged() || status == Status::AtLimit)

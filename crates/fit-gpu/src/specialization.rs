@@ -1,12 +1,12 @@
-//! The marks in the texts of kernels ([`Marks`]).
+//! The marks in the texts of kernels ([`Specialization`]).
 
-use fit_gpu_kernel::Marks;
+use fit_gpu_kernel::Specialization;
 
 /// The text of a kernel with these numbers in the place of its marks.
-pub(crate) fn marked(text: &str, marks: &Marks) -> String {
+pub(crate) fn specialized(text: &str, constants: &Specialization) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
-        match replaced(line, marks) {
+        match replaced(line, constants) {
             Some(other) => out.push_str(&other),
             None => out.push_str(line),
         }
@@ -15,20 +15,20 @@ pub(crate) fn marked(text: &str, marks: &Marks) -> String {
 }
 
 /// What a line becomes if it has a mark that is to be replaced.
-fn replaced(line: &str, marks: &Marks) -> Option<String> {
+fn replaced(line: &str, constants: &Specialization) -> Option<String> {
     let (before, mark) = line.split_once("//@")?;
     if before.trim().is_empty() {
         // For fits of more threads than so many.
         let (lanes, instruction) = mark.split_once(' ')?;
-        let more = lanes.parse::<usize>().ok()? < marks.lanes;
+        let more = lanes.parse::<usize>().ok()? < constants.lanes;
         return more.then(|| instruction.to_owned());
     }
     let number = match mark.trim_end() {
-        "width" => marks.width,
-        "height" => marks.height,
-        "shift" => marks.lanes.ilog2() as usize,
-        "row" => marks.row,
-        "fit" => marks.fit,
+        "width" => constants.width,
+        "height" => constants.height,
+        "shift" => constants.lanes.ilog2() as usize,
+        "row" => constants.row,
+        "fit" => constants.fit,
         _ => return None,
     };
     let (instruction, _) = before.trim_end().rsplit_once(' ')?;
@@ -46,12 +46,12 @@ mod tests {
     #[test]
     fn marks_are_replaced() {
         let text = "mov.u32 %r1, 9; //@width\n\tmov.u32 %r2, 0; //@shift\n//@4 shfl %r3;\n//@1 shfl %r4;\n//@point %r5\n";
-        let four = marked(text, &Marks::new(20, 12, 4));
+        let four = specialized(text, &Specialization::new(20, 12, 4));
         assert_eq!(
             four,
             "mov.u32 %r1, 20;\n\tmov.u32 %r2, 2;\n//@4 shfl %r3;\nshfl %r4;\n//@point %r5\n"
         );
-        let one = marked(text, &Marks::new(20, 12, 1));
+        let one = specialized(text, &Specialization::new(20, 12, 1));
         assert!(one.contains("//@4 shfl") && one.contains("//@1 shfl"), "{one}");
     }
 
@@ -61,7 +61,7 @@ mod tests {
         for kernel in KERNELS {
             let text = ptx(kernel.name).expect("every kernel is embedded");
             let all = ["//@width", "//@height", "//@shift", "//@row", "//@fit"];
-            let Some(marks) = kernel.marks(fit_core::Size::new(20, 12), true) else {
+            let Some(constants) = kernel.specialization(fit_core::Size::new(20, 12), true) else {
                 assert!(!text.contains("//@"), "{}", kernel.name);
                 continue;
             };
@@ -69,7 +69,7 @@ mod tests {
                 assert!(text.contains(mark), "{}: {mark}", kernel.name);
             }
             assert!(text.contains("//@16 shfl"), "{}", kernel.name);
-            let text = marked(&text, &Marks { lanes: 32, ..marks });
+            let text = specialized(&text, &Specialization { lanes: 32, ..constants });
             assert!(!text.contains("//@"), "{}", kernel.name);
         }
     }

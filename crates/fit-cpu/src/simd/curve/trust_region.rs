@@ -1,7 +1,7 @@
 //! The search of this project in lanes.
 
 use fit_core::Mask;
-use fit_core::curve::{Descent, Factored, Sums, Units, covariance, is_surely_pushed};
+use fit_core::curve::{Factored, LevenbergMarquardt, Sums, Units, covariance, is_surely_pushed};
 use fit_core::search::{Count, Normal, Resumable, Settings};
 use fit_curves::{Chunk, CurveBatch, SingleFit};
 use fit_engine::single;
@@ -13,18 +13,18 @@ use crate::simd::arch::pack::Pack;
 use crate::simd::lanes::lanes;
 
 /// The search that ends within a share of a standard error from the minimum.
-pub(super) struct Ours;
+pub(super) struct TrustRegionLm;
 
 /// Its searches in lanes.
 pub(super) struct Searches<P: Pack, const N: usize> {
-    descent: Descent<P, N>,
+    descent: LevenbergMarquardt<P, N>,
     count: usize,
     /// Where a fit ends: a share of χ² for each degree of freedom, and in units of the cost.
     share: f64,
     square: f64,
 }
 
-impl SearchKind for Ours {
+impl SearchKind for TrustRegionLm {
     type Chunk<'c> = Chunk<'c>;
     const MANY: bool = true;
     type LaneSearch<P: Pack, const N: usize> = Searches<P, N>;
@@ -41,7 +41,8 @@ impl SearchKind for Ours {
         let [share, square] = options.ends();
         let units = Units::at(&seeds.initial);
         let nobody = P::Mask::splat(false);
-        let descent = Descent::start(settings, batch.explicit, nobody, seeds.initial, units);
+        let descent =
+            LevenbergMarquardt::start(settings, batch.explicit, nobody, seeds.initial, units);
         Searches { descent, count: options.parameters(), share, square }
     }
 
@@ -51,7 +52,7 @@ impl SearchKind for Ours {
 }
 
 impl<P: Pack, const N: usize> LaneSearch<P, N> for Searches<P, N> {
-    type Kind = Ours;
+    type Kind = TrustRegionLm;
     const OBSERVED: bool = false;
 
     #[inline(always)]
@@ -67,14 +68,14 @@ impl<P: Pack, const N: usize> LaneSearch<P, N> for Searches<P, N> {
     #[inline(always)]
     fn begin(&mut self, mask: P::Mask, seeds: &Seeds<P, N>) {
         let Seeds { initial, lower, upper, unit, degrees, .. } = *seeds;
-        let Descent { settings, explicit, .. } = &mut self.descent;
+        let LevenbergMarquardt { settings, explicit, .. } = &mut self.descent;
         settings.lower = lower;
         settings.upper = upper;
         settings.finish = P::splat(self.share) / degrees;
         let unit = unit.max(P::splat(-250.0)).min(P::splat(250.0));
         settings.tolerance = P::splat(self.square).scaled(unit);
         let units = Units::at(&initial);
-        let started = Descent::start(*settings, *explicit, mask, initial, units);
+        let started = LevenbergMarquardt::start(*settings, *explicit, mask, initial, units);
         self.descent.refill(mask, &started);
     }
 

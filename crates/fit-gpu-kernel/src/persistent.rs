@@ -6,9 +6,9 @@ use fit_core::pass::{Finish, Method, RawFit, Store};
 use fit_core::search::Resumable;
 use fit_core::{Number, Real};
 
-/// The windows of a warp, as one of its threads sees them. All threads call [`Turns::is_time`], [`Turns::next`] and
-/// [`Turns::is_over`] together.
-pub trait Turns<R: Real, T: Store<R>, M: Method<R>> {
+/// The windows of a warp, as one of its threads sees them. All threads call [`PersistentThreads::is_time`], [`PersistentThreads::next`] and
+/// [`PersistentThreads::is_over`] together.
+pub trait PersistentThreads<R: Real, T: Store<R>, M: Method<R>> {
     /// Whether it is time to take windows: whether enough threads are `free`.
     fn is_time(&self, free: bool) -> bool;
     /// Takes the next window if this thread is `free`, and leaves it without a window if there is none.
@@ -25,26 +25,26 @@ pub trait Turns<R: Real, T: Store<R>, M: Method<R>> {
 
 /// Fits all windows of a warp.
 #[inline(always)]
-pub fn fit_in_turn<R: Number, T: Store<R>, M: Method<R>>(
+pub fn fit_persistently<R: Number, T: Store<R>, M: Method<R>>(
     method: &M,
     tile: &mut T,
-    turns: &mut impl Turns<R, T, M>,
+    threads: &mut impl PersistentThreads<R, T, M>,
 ) {
     let mut seed = method.idle();
     let mut search = method.begin(&seed, false);
     loop {
         let free = !search.running();
-        if turns.is_time(free) {
-            if free && turns.has() {
-                turns.end(method.end(tile, &seed, &search, true, Finish::WhereSumsCancel));
+        if threads.is_time(free) {
+            if free && threads.has() {
+                threads.end(method.end(tile, &seed, &search, true, Finish::WhereSumsCancel));
             }
-            turns.next(free);
-            if free && turns.has() {
+            threads.next(free);
+            if free && threads.has() {
                 let usable;
-                (seed, usable) = turns.begin(method, tile);
+                (seed, usable) = threads.begin(method, tile);
                 search = method.begin(&seed, usable);
             }
-            if turns.is_over() {
+            if threads.is_over() {
                 return;
             }
         }

@@ -2,7 +2,7 @@
 
 /// What is seen of a data set.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct DataSummary {
     /// Whether there is a fit for it.
     pub(crate) sound: bool,
     pub(crate) points: usize,
@@ -11,7 +11,7 @@ pub(crate) struct Seen {
     pub(crate) heaviest: f64,
 }
 
-impl Seen {
+impl DataSummary {
     /// The largest of the data, less what is subtracted from them, or what rounding leaves of that.
     pub(crate) fn most(&self, level: f64) -> f64 {
         let [low, high] = self.extent.map(|end| (end - level).abs());
@@ -31,7 +31,7 @@ impl Seen {
 }
 
 /// What is seen of some points.
-pub(crate) fn see(data: &[f64], weights: &[f64], poisson: bool) -> Seen {
+pub(crate) fn see(data: &[f64], weights: &[f64], poisson: bool) -> DataSummary {
     // Side by side, since each comparison waits for the one before.
     const LANES: usize = 4;
     let (mut low, mut high) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
@@ -49,7 +49,7 @@ pub(crate) fn see(data: &[f64], weights: &[f64], poisson: bool) -> Seen {
     }
     let extent = [low.into_iter().fold(low[0], f64::min), high.into_iter().fold(high[0], f64::max)];
     let sound = zeros == [0.0; LANES] && !(poisson && extent[0] < 0.0);
-    Seen { sound, points, extent, heaviest: heaviest.into_iter().fold(0.0, f64::max) }
+    DataSummary { sound, points, extent, heaviest: heaviest.into_iter().fold(0.0, f64::max) }
 }
 
 /// Σwd², or Σd, of some points as they are scaled.
