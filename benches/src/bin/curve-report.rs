@@ -8,7 +8,7 @@
 //! `peaks` the same device with sums of one to ten Gauss peaks. With
 //! `gpufit LIBRARY` it measures the GPU beside Gpufit, a call each, from ordinary memory and back; with `cpufit LIBRARY` one
 //! core beside Cpufit. Names of models at the end choose among them, and the word `eliminated` there eliminates linear
-//! parameters, which are searched for without it.
+//! parameters, which are searched for without it. With `double` there all fits from memory end in double precision.
 
 use std::ffi::c_int;
 use std::time::Instant;
@@ -18,11 +18,13 @@ use benches::library::{PeerBatch, PeerLibrary};
 use benches::suite::machine::processor;
 use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
 use fit_formula::Formula;
-use fit_gpu::{CurveGpu, CurveRecord, CurveRecords, CurveResident, GpuError, PinnedBuffer};
+use fit_gpu::{CurveGpu, CurveRecord, CurveRecords, GpuError, PinnedBuffer};
 use fit_tests::models::{SIMULATED, Simulated, model};
 use fit_tests::peaks::Peaks;
 use ndarray::{Array2, ArrayView2, s};
-use spotfit::model::{CurveFits, CurveOptions, CurveStart, Curves, Linear, Spline, SplineAxis};
+use spotfit::model::{
+    CurveFits, CurveOptions, CurvePrecision, CurveStart, Curves, Linear, Spline, SplineAxis,
+};
 
 const RUNS: usize = 9;
 const COUNT: usize = 100_000;
@@ -37,9 +39,13 @@ fn chosen() -> impl Iterator<Item = &'static Simulated> {
 
 /// How all fit.
 fn options(parameters: usize) -> CurveOptions {
-    let eliminated = std::env::args().any(|word| word == "eliminated");
-    let linear = if eliminated { Linear::Eliminated } else { Linear::Searched };
-    CurveOptions::new(parameters).with_covariance(false).with_linear(linear)
+    let says = |wanted: &str| std::env::args().any(|word| word == wanted);
+    let linear = if says("eliminated") { Linear::Eliminated } else { Linear::Searched };
+    let precision = if says("double") { CurvePrecision::F64 } else { CurvePrecision::Auto };
+    CurveOptions::new(parameters)
+        .with_covariance(false)
+        .with_linear(linear)
+        .with_precision(precision)
 }
 
 /// Million fits a second.
@@ -92,10 +98,11 @@ fn gpu() -> Result<(), GpuError> {
         let mut first = Ok(());
         let cold = seconds(|| first = gpu.fit(formula, &few, start(), &options).map(drop));
         first?;
-        let resident = CurveResident::new(0, formula, &curves, start(), &options)?;
-        let Some(mut resident) = resident else { continue };
-        let times = (0..RUNS).map(|_| resident.fit()).collect::<Result<Vec<_>, _>>();
-        let (fits, left) = resident.fetch()?;
+        let (mut times, fits, left) =
+            gpu.fit_resident(formula, &curves, start(), &options, RUNS)?;
+        if times.is_empty() {
+            continue;
+        }
         let evaluations: u64 = fits.evaluations.iter().map(|&count| u64::from(count)).sum();
         let all = count * TIMES;
         let [mut fits, mut more] =
@@ -137,7 +144,7 @@ fn gpu() -> Result<(), GpuError> {
             "| `{}` | {} | {cold:.2} | {} | {:.2} | {} | {} | {} | {} |",
             case.name,
             data.ncols(),
-            digits(rate(count, &mut times?)),
+            digits(rate(count, &mut times)),
             evaluations as f64 / count as f64,
             left.len(),
             digits(rate(count, &mut ordinary)),
@@ -182,16 +189,17 @@ fn peaks() -> Result<(), GpuError> {
         let mut first = Ok(());
         let cold = seconds(|| first = gpu.fit(formula, &few, start(), &options).map(drop));
         first?;
-        let resident = CurveResident::new(0, formula, &curves, start(), &options)?;
-        let Some(mut resident) = resident else { continue };
-        let times = (0..RUNS).map(|_| resident.fit()).collect::<Result<Vec<_>, _>>();
-        let (fits, left) = resident.fetch()?;
+        let (mut times, fits, left) =
+            gpu.fit_resident(formula, &curves, start(), &options, RUNS)?;
+        if times.is_empty() {
+            continue;
+        }
         let evaluations: u64 = fits.evaluations.iter().map(|&count| u64::from(count)).sum();
         let program = formula.program(spotfit::model::Axes::Together, &vec![true; parameters]);
         // A multiply-add is two; half of a symmetric matrix is enough.
         let sums = 2 * (parameters + parameters * (parameters + 1) / 2);
         let operations = evaluations as f64 * (points * (program.point_operations() + sums)) as f64;
-        let rate = rate(count, &mut times?);
+        let rate = rate(count, &mut times);
         println!(
             "| {peaks} | {parameters} | {points} | {count} | {cold:.2} | {} | {:.2} | {} | {} |",
             digits(rate * 1e3),

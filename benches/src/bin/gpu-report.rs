@@ -14,6 +14,7 @@ use fit_cpu::{Reference, Simd};
 use fit_gpu::{
     Family, Gpu, GpuError, GpuSession, Pinnable, PinnedBuffer, Resident, devices, free_memory,
 };
+use fit_windows::Windows;
 use ndarray::{Array3, ArrayView3, s};
 use rayon::prelude::*;
 
@@ -105,7 +106,8 @@ fn parity(gpu: &Gpu) -> Outcome {
                 .assign(&window);
         }
         let start = Start::F32(&work.starts[..500]);
-        gpu.fit_in_frames_into(&options, frames.view(), size, &corners, start, &mut fits[..500])?;
+        let cut = Windows::cuts(frames.view(), size, &corners).into();
+        gpu.fit_windows(&options, cut, start, (&mut fits[..500]).into())?;
         add(&fits[..500]);
         println!("| {width}×{height} | {} | ({iterations:.3}) |", cells.join(" | "));
     }
@@ -149,7 +151,7 @@ fn kernels() -> Outcome {
                     Some(family) => resident.fit_with_family(options, family)?,
                 });
             }
-            let count = resident.len();
+            let count = spots.dim().0;
             let mut fits = vec![Fit::<f32>::invalid(); count];
             resident.fetch(&mut fits)?;
             let first = work.starts.len().min(count);

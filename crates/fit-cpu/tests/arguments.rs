@@ -2,6 +2,7 @@
 
 use fit_core::{ArgumentError, Corner, Fit, Options, Size, Start};
 use fit_cpu::{BatchError, InstructionSet, Reference, Simd, WindowFitter};
+use fit_windows::{AnyWindows, Windows};
 use ndarray::aview0;
 
 /// Proves that a window whose pixels cannot be counted is refused, within its frame, beyond it and where there is
@@ -30,20 +31,17 @@ fn windows_beyond_counting_are_refused() {
             }
             other => panic!("{size:?}: {other:?}"),
         };
-        refused(simd.fit_in_frames_into(&options, frames, size, &corners, start, &mut fits));
-        refused(reference.fit_in_frames_into(&options, frames, size, &corners, start, &mut fits));
+        let cut = AnyWindows::from(Windows::cuts(frames, size, &corners));
+        refused(simd.fit_windows(&options, cut, start, (&mut fits[..]).into()));
+        refused(reference.fit_windows(&options, cut, start, (&mut fits[..]).into()));
         for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
             refused(WindowFitter::new(set, size, &options).map(drop));
         }
     }
-    let outside = simd.fit_in_frames_into::<_, f32>(
-        &options,
-        frames,
-        Size::new(9, 9),
-        &[Corner { frame: 0, x: u32::MAX, y: u32::MAX }],
-        Start::Estimate,
-        &mut [Fit::invalid()],
-    );
+    let corners = [Corner { frame: 0, x: u32::MAX, y: u32::MAX }];
+    let cut = Windows::cuts(frames, Size::new(9, 9), &corners).into();
+    let mut fits = [Fit::<f32>::invalid()];
+    let outside = simd.fit_windows(&options, cut, Start::Estimate, (&mut fits[..]).into());
     let error = outside.expect_err("no frame has room for it").to_string();
     assert!(error.contains("not within 1 frames"), "{error}");
 }

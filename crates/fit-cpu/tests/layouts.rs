@@ -3,6 +3,7 @@
 
 use fit_core::{Corner, Fit, Options, Pixel, Size, Start, Status};
 use fit_cpu::{InstructionSet, Simd, WindowFitter};
+use fit_windows::Windows;
 use ndarray::{Array3, ArrayView3, s};
 
 /// Frames with a spot in every window that `corners` has.
@@ -48,7 +49,8 @@ fn check<P: Pixel>(set: InstructionSet, size: Size, count: usize, pixel: fn(f32)
     };
     let cut = |frames: ArrayView3<'_, P>| {
         let mut fits = invalid.clone();
-        simd.fit_in_frames_into(&options, frames, size, &corners, Start::Estimate, &mut fits)
+        let cut = Windows::cuts(frames, size, &corners).into();
+        simd.fit_windows(&options, cut, Start::Estimate, (&mut fits[..]).into())
             .expect("sound windows");
         fits
     };

@@ -13,7 +13,8 @@ pub struct Piece<R> {
     length: usize,
     /// Parameters of a fit.
     pub(crate) count: usize,
-    pub(crate) room: R,
+    /// Room for what is found.
+    pub room: R,
     /// Fits that are left for another fitter.
     left: Vec<usize>,
 }
@@ -33,8 +34,8 @@ pub(crate) fn cut<'a, T>(array: &mut &'a mut [T], length: usize) -> &'a mut [T] 
     array.split_off_mut(..length).unwrap_or_default()
 }
 
-/// Room for so many fits in pieces of `length` fits.
-pub(crate) fn pieces<R: FitBuffers>(
+/// Room for so many fits, of `count` parameters, in pieces of `length` fits.
+pub fn pieces<R: FitBuffers>(
     mut room: R,
     fits: usize,
     count: usize,

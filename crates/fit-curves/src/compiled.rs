@@ -23,30 +23,18 @@ pub trait CurveNumber: Real {
     fn erf(self) -> Self;
 }
 
+macro_rules! of_libm {
+    ($($name:ident: $function:ident),*) => {$(
+        fn $name(self) -> Self {
+            libm::$function(self)
+        }
+    )*};
+}
+
 impl CurveNumber for f64 {
-    fn exp(self) -> Self {
-        libm::exp(self)
-    }
-    fn log(self) -> Self {
-        libm::log(self)
-    }
+    of_libm!(exp: exp, log: log, sin: sin, cos: cos, atan: atan, tanh: tanh, erf: erf);
     fn power(self, exponent: Self) -> Self {
         libm::pow(self, exponent)
-    }
-    fn sin(self) -> Self {
-        libm::sin(self)
-    }
-    fn cos(self) -> Self {
-        libm::cos(self)
-    }
-    fn atan(self) -> Self {
-        libm::atan(self)
-    }
-    fn tanh(self) -> Self {
-        libm::tanh(self)
-    }
-    fn erf(self) -> Self {
-        libm::erf(self)
     }
 }
 

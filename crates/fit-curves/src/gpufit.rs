@@ -104,28 +104,18 @@ impl FitBuffers for GpufitBuffers<'_> {
 /// Consecutive fits of a batch, with room for their outcomes.
 pub type GpufitChunk<'a> = Piece<GpufitBuffers<'a>>;
 
-/// Room for the outcome of a fit.
-#[derive(Debug)]
-pub struct GpufitPlace<'a> {
-    /// The parameters.
-    pub parameters: &'a mut [f32],
-    /// The number of the [`GpufitState`].
-    pub state: &'a mut i32,
-    /// χ² or the deviance.
-    pub chi2: &'a mut f32,
-    /// Steps.
-    pub iterations: &'a mut i32,
-}
+/// Room for the outcome of one fit.
+pub type GpufitPlace<'a> = GpufitBuffers<'a>;
 
 impl GpufitPlace<'_> {
-    /// Puts an outcome into it.
+    /// Puts the outcome of the first fit into it.
     pub fn put(self, parameters: &[f64], state: GpufitState, chi2: f64, iterations: f64) {
         for (to, &from) in self.parameters.iter_mut().zip(parameters) {
             *to = from as f32;
         }
-        *self.state = i32::from(state as u8);
-        *self.chi2 = chi2 as f32;
-        *self.iterations = iterations as i32;
+        self.states[0] = i32::from(state as u8);
+        self.chi2[0] = chi2 as f32;
+        self.iterations[0] = iterations as i32;
     }
 }
 
@@ -133,38 +123,8 @@ impl GpufitChunk<'_> {
     /// Room for the outcome of a fit.
     #[inline]
     pub fn place(&mut self, fit: usize) -> GpufitPlace<'_> {
-        let (at, count, room) = (self.at(fit), self.count, &mut self.room);
-        GpufitPlace {
-            parameters: &mut room.parameters[at * count..][..count],
-            state: &mut room.states[at],
-            chi2: &mut room.chi2[at],
-            iterations: &mut room.iterations[at],
-        }
-    }
-
-    /// Puts the outcomes of all of its fits into their places; states and iterations are the bits of whole numbers.
-    ///
-    /// # Errors
-    /// If there are not as many as fits.
-    pub fn put_all(
-        &mut self,
-        parameters: &[f32],
-        states: &[f32],
-        chi2: &[f32],
-        iterations: &[f32],
-    ) -> Result<(), CurveError> {
-        let found = [parameters.len(), states.len(), chi2.len(), iterations.len()];
-        let (count, room) = (self.fits().len(), &mut self.room);
-        check("outcomes", &found, &[count * self.count, count, count, count])?;
-        room.parameters.copy_from_slice(parameters);
-        room.chi2.copy_from_slice(chi2);
-        let whole = |to: &mut [i32], from: &[f32]| {
-            for (to, from) in to.iter_mut().zip(from) {
-                *to = from.to_bits() as i32;
-            }
-        };
-        whole(room.states, states);
-        whole(room.iterations, iterations);
-        Ok(())
+        let (at, count, mut room) = (self.at(fit), self.count, self.room.reborrow());
+        let _before = room.cut(at, count);
+        room.cut(1, count)
     }
 }

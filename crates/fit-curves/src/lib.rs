@@ -14,9 +14,9 @@ mod sharing;
 mod single;
 mod values;
 
-use ndarray::{ArrayView2, Ix2, Ix3};
+use ndarray::{ArrayView2, Dimension, Ix2, Ix3};
 
-pub use chunks::{Chunk, CurveBuffers, FitBuffers, Piece, Place, chunks};
+pub use chunks::{Chunk, CurveBuffers, FitBuffers, Piece, Place, chunks, pieces};
 pub use compiled::{CompiledModel, CurveNumber};
 pub use curve_batch::{CurveBatch, clean};
 pub use error::CurveError;
@@ -28,7 +28,7 @@ pub use options::{CurveLimits, CurveOptions, Linear};
 pub use precision::CurvePrecision;
 pub use sharing::{Prior, Sharing};
 pub use single::{Rules, SingleFit, SingleFits};
-pub use values::{Dimensions, Element, Values};
+pub use values::{Element, Values};
 
 /// The positions of the points: the values of the variables of the model.
 #[derive(Clone, Copy, Debug)]
@@ -104,6 +104,16 @@ impl Points<'_> {
             Self::Index => point as f64,
         }
     }
+
+    /// The same points, for as long as these are borrowed.
+    pub fn reborrow(&self) -> Points<'_> {
+        match self {
+            Self::Index => Points::Index,
+            Self::Shared(at) => Points::Shared(at.reborrow()),
+            &Self::Grid { width, height } => Points::Grid { width, height },
+            Self::PerFit(at) => Points::PerFit(at.reborrow()),
+        }
+    }
 }
 
 impl<'a> Curves<'a> {
@@ -121,14 +131,8 @@ impl<'a> Curves<'a> {
 
     /// The same data sets, for as long as these are borrowed.
     pub fn reborrow(&self) -> Curves<'_> {
-        let points = match &self.points {
-            Points::Index => Points::Index,
-            Points::Shared(at) => Points::Shared(at.reborrow()),
-            &Points::Grid { width, height } => Points::Grid { width, height },
-            Points::PerFit(at) => Points::PerFit(at.reborrow()),
-        };
         let weights = self.weights.as_ref().map(Values::reborrow);
-        Curves { data: self.data.reborrow(), points, weights }
+        Curves { data: self.data.reborrow(), points: self.points.reborrow(), weights }
     }
 
     /// The number of data sets.
@@ -209,7 +213,12 @@ impl<'a> Curves<'a> {
             CurveStart::PerFit(start) => {
                 check("start values", &start.shape(), &[count, parameters])?;
                 options.check_count(count)?;
-                if !options.allows_all(start) {
+                // Where fits have limits of their own nobody knows.
+                let fine = match &options.limits {
+                    CurveLimits::Shared(limits) => start.are_within(limits),
+                    CurveLimits::PerFit(_) => false,
+                };
+                if !fine {
                     for fit in 0..count {
                         options.allow((0..parameters).map(|j| start.get([fit, j])), Some(fit))?;
                     }
@@ -232,7 +241,7 @@ pub(crate) fn check(
     }
 }
 
-fn finite<D: Dimensions>(what: &'static str, values: &Values<'_, D>) -> Result<(), CurveError> {
+fn finite<D: Dimension>(what: &'static str, values: &Values<'_, D>) -> Result<(), CurveError> {
     match values.position(|value| !value.is_finite()) {
         None => Ok(()),
         Some(at) => Err(CurveError::NotFinite { what, at }),

@@ -1,9 +1,8 @@
 //! How curves are fitted.
 
 use fit_core::Estimator;
-use ndarray::Ix2;
 
-use crate::{CurveError, CurvePrecision, Values, check};
+use crate::{CurveError, CurvePrecision, check};
 
 /// The limits of each parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,6 +79,7 @@ impl CurveOptions {
         with_estimator: estimator: Estimator,
         with_max_iterations: max_iterations: u32,
         with_tolerance: tolerance: f64,
+        with_limits: limits: CurveLimits,
         with_absolute: absolute: bool,
         with_linear: linear: Linear,
         with_covariance: covariance: bool,
@@ -113,13 +113,6 @@ impl CurveOptions {
         self.shared_limits()[parameter][1] = limit;
         self
     }
-    /// With these limits.
-    #[must_use]
-    pub fn with_limits(mut self, limits: CurveLimits) -> Self {
-        self.limits = limits;
-        self
-    }
-
     fn shared_limits(&mut self) -> &mut Vec<[f64; 2]> {
         match &mut self.limits {
             CurveLimits::Shared(limits) => limits,
@@ -147,10 +140,9 @@ impl CurveOptions {
 
     /// The free parameters: neither fixed nor between equal limits for all fits.
     pub fn free(&self) -> usize {
-        let held = |parameter: usize| match &self.limits {
-            CurveLimits::Shared(limits) => {
-                limits.get(parameter).is_some_and(|limits| limits[0] == limits[1])
-            }
+        let equal = |limits: &[f64; 2]| limits[0] == limits[1];
+        let held = |j: usize| match &self.limits {
+            CurveLimits::Shared(limits) => limits.get(j).is_some_and(equal),
             CurveLimits::PerFit(_) => false,
         };
         (0..self.parameters()).filter(|&j| !self.fixed[j] && !held(j)).count()
@@ -190,10 +182,8 @@ impl CurveOptions {
         if !(0.0..=1.0).contains(&self.tolerance) {
             return wrong("tolerance", self.tolerance, "0 to 1");
         }
-        let (limits, shared) = match &self.limits {
-            CurveLimits::Shared(limits) => (limits, true),
-            CurveLimits::PerFit(limits) => (limits, false),
-        };
+        let (CurveLimits::Shared(limits) | CurveLimits::PerFit(limits)) = &self.limits;
+        let shared = matches!(self.limits, CurveLimits::Shared(_));
         let parameters = self.parameters();
         if shared {
             check("limits", &[limits.len()], &[parameters])?;
@@ -221,12 +211,6 @@ impl CurveOptions {
             }
             _ => Ok(()),
         }
-    }
-
-    /// Whether start values of each fit are surely fine; where fits have limits of their own nobody knows.
-    pub(crate) fn allows_all(&self, starts: &Values<'_, Ix2>) -> bool {
-        let CurveLimits::Shared(limits) = &self.limits else { return false };
-        starts.are_within(limits)
     }
 
     /// Checks start values: of a fit, or of all.

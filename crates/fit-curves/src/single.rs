@@ -18,25 +18,28 @@ pub struct SingleFit<'a> {
     /// The roots of the diagonal of the inverse Hessian, in these lengths; infinite where single precision does not tell a
     /// parameter from the others ([`fit_engine::single::MOST_ALIKE`]).
     pub errors: &'a [f32],
-    /// What was minimized, of the data and weights as they were scaled.
-    pub cost: f32,
-    /// Steps taken.
-    pub iterations: f32,
-    /// Visits to the points.
-    pub evaluations: f32,
-    /// The code of the [`Status`].
-    pub status: f32,
-    /// The same before a look at the limits.
-    pub raw: f32,
-    /// The cost was multiplied by two to this power.
-    pub unit: f32,
-    /// Degrees of freedom: points minus free parameters.
-    pub degrees: f32,
-    /// Σwd² of the data as they were scaled, the largest of which is between 1 and 2.
-    pub size: f32,
+    /// The others, in the order in which they come.
+    pub numbers: [f32; 8],
 }
 
-impl<'a> SingleFit<'a> {
+/// What was minimized, of the data and weights as they were scaled.
+const COST: usize = 0;
+/// Steps taken.
+const ITERATIONS: usize = 1;
+/// Visits to the points.
+const EVALUATIONS: usize = 2;
+/// The code of the [`Status`].
+const STATUS: usize = 3;
+/// The same before a look at the limits.
+const RAW: usize = 4;
+/// The cost was multiplied by two to this power.
+const UNIT: usize = 5;
+/// Degrees of freedom: points minus free parameters.
+const DEGREES: usize = 6;
+/// Σwd² of the data as they were scaled, the largest of which is between 1 and 2.
+const SIZE: usize = 7;
+
+impl SingleFit<'_> {
     /// The length in which a parameter that starts there is measured.
     #[inline(always)]
     pub fn length(start: f32) -> f32 {
@@ -44,33 +47,11 @@ impl<'a> SingleFit<'a> {
         if size > 0.0 { size } else { 1.0 }
     }
 
-    /// From the numbers that a search gives: those of the parameters, and the others in the order of the fields.
-    #[inline(always)]
-    pub fn from_numbers(
-        parameters: &'a [f32],
-        lengths: &'a [f32],
-        errors: &'a [f32],
-        [cost, iterations, evaluations, status, raw, unit, degrees, size]: [f32; 8],
-    ) -> Self {
-        Self {
-            parameters,
-            lengths,
-            errors,
-            cost,
-            iterations,
-            evaluations,
-            status,
-            raw,
-            unit,
-            degrees,
-            size,
-        }
-    }
-
     #[inline(always)]
     fn measured(&self, rules: Rules) -> Measured {
-        let [cost, degrees, size] = [self.cost, self.degrees, self.size].map(f64::from);
-        rules.measure([cost, degrees, size, power_of_two(self.unit)], self.status)
+        let [cost, degrees, size] =
+            [COST, DEGREES, SIZE].map(|which| f64::from(self.numbers[which]));
+        rules.measure([cost, degrees, size, power_of_two(self.numbers[UNIT])], self.numbers[STATUS])
     }
 
     #[inline(always)]
@@ -96,7 +77,12 @@ impl<'a> SingleFit<'a> {
 
     /// How the fit ended.
     pub fn ended(&self) -> Status {
-        status(self.status)
+        status(self.numbers[STATUS])
+    }
+
+    /// Degrees of freedom, steps taken, and visits to the points.
+    pub fn counts(&self) -> [u32; 3] {
+        [DEGREES, ITERATIONS, EVALUATIONS].map(|which| self.numbers[which] as u32)
     }
 
     /// Writes the outcome of a fit; false if single precision could not decide it. `covariance` gives the inverse of the
@@ -116,7 +102,7 @@ impl<'a> SingleFit<'a> {
             let error = self.error_by(j, deviation) as f32;
             is_told(self.parameters[j], self.errors[j], error)
         };
-        let ends = rules.is_end(self.ended(), self.raw, self.iterations);
+        let ends = rules.is_end(self.ended(), self.numbers[RAW], self.numbers[ITERATIONS]);
         if exact || !ends || !(0..count).all(told) {
             return false;
         }
@@ -135,9 +121,7 @@ impl<'a> SingleFit<'a> {
             place.errors[j] = self.error_by(j, deviation);
         }
         *place.chi2 = chi2;
-        *place.degrees = self.degrees as u32;
-        *place.iterations = self.iterations as u32;
-        *place.evaluations = self.evaluations as u32;
+        [*place.degrees, *place.iterations, *place.evaluations] = self.counts();
         *place.status = self.ended();
         true
     }
@@ -146,9 +130,8 @@ impl<'a> SingleFit<'a> {
 /// What searches in single precision found of data sets that follow each other.
 #[derive(Clone, Copy, Debug)]
 pub struct SingleFits<'a> {
-    /// The parameters of one after the other; errors in the same way; cost, iterations, evaluations, status with and without a
-    /// look at the limits, unit, degrees of freedom and size, each of all data sets; if it is wanted, the upper half of the inverse
-    /// Hessian, row after row ([`SingleFit`] says what they are).
+    /// The parameters of one after the other; errors in the same way; each of the other numbers of a [`SingleFit`], of all data sets; if it
+    /// is wanted, the upper half of the inverse Hessian, row after row.
     pub found: &'a [f32],
     /// Start values: of all, or of each.
     pub starts: &'a [f32],
@@ -170,7 +153,7 @@ impl<'a> SingleFits<'a> {
         let (parameters, numbers) = (lengths.len(), count * lengths.len());
         let row = |first: usize| &self.found[first + fit * parameters..][..parameters];
         let others = std::array::from_fn(|which| self.found[2 * numbers + which * count + fit]);
-        SingleFit::from_numbers(row(0), lengths, row(numbers), others)
+        SingleFit { parameters: row(0), lengths, errors: row(numbers), numbers: others }
     }
 
     /// Which of so many fits single precision could not decide, in rising order; `lengths` are those of the parameters of all, or of
@@ -220,7 +203,7 @@ impl<'a> SingleFits<'a> {
 
     /// Where the status of one of so many fits lies.
     pub const fn status_at(fit: usize, count: usize, parameters: usize) -> usize {
-        (2 * parameters + 3) * count + fit
+        (2 * parameters + STATUS) * count + fit
     }
 
     /// Writes the outcomes of all fits of a chunk; those that single precision could not decide are left, and invalid.
@@ -232,11 +215,11 @@ impl<'a> SingleFits<'a> {
         let (of_errors, rest) = rest.split_at(numbers);
         let (others, covariance) = rest.split_at(8 * count);
         let other = |which: usize| &others[which * count..][..count];
-        let (rules, statuses) = (Rules::of(batch), other(3));
+        let (rules, statuses) = (Rules::of(batch), other(STATUS));
         for (to, from) in [
-            (&mut *chunk.room.iterations, other(1)),
-            (chunk.room.evaluations, other(2)),
-            (chunk.room.degrees, other(6)),
+            (&mut *chunk.room.iterations, other(ITERATIONS)),
+            (chunk.room.evaluations, other(EVALUATIONS)),
+            (chunk.room.degrees, other(DEGREES)),
         ] {
             to.iter_mut().zip(from).for_each(|(to, &from)| *to = whole(from));
         }
@@ -332,10 +315,10 @@ impl Rules {
         let mut all =
             MeasuredBlock { chi2: zeros, variances: zeros, deviations: zeros, fine: [true; BLOCK] };
         let mut units = zeros;
-        for (unit, &power) in units.iter_mut().zip(&other(5)[these.clone()]) {
+        for (unit, &power) in units.iter_mut().zip(&other(UNIT)[these.clone()]) {
             *unit = power_of_two(power);
         }
-        let known = [0, 6, 7, 3].map(|which| &other(which)[these.clone()]);
+        let known = [COST, DEGREES, SIZE, STATUS].map(|which| &other(which)[these.clone()]);
         for i in 0..these.len() {
             let [cost, degrees, size] = [0, 1, 2].map(|which: usize| f64::from(known[which][i]));
             let measured = self.measure([cost, degrees, size, units[i]], known[3][i]);
@@ -344,7 +327,7 @@ impl Rules {
             all.deviations[i] = measured.variance.sqrt();
             all.fine[i] = !measured.exact;
         }
-        let (iterations, raw) = (&other(1)[these.clone()], &other(4)[these]);
+        let (iterations, raw) = (&other(ITERATIONS)[these.clone()], &other(RAW)[these]);
         for (i, (&iterations, &raw)) in iterations.iter().zip(raw).enumerate() {
             all.fine[i] &= self.is_end(status(known[3][i]), raw, iterations);
         }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ndarray::{ArrayView, Axis, Dim, Dimension, Ix1, Ix2, Ix3, Slice};
+use ndarray::{ArrayView, Axis, Dimension, Ix2, NdIndex, Slice};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 /// Numbers that are looked at together.
@@ -13,7 +13,7 @@ const TILE: usize = 256;
 /// The numbers of an array, of any type and memory layout.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub enum Values<'a, D: Dimensions> {
+pub enum Values<'a, D: Dimension> {
     /// Single precision.
     F32(ArrayView<'a, f32, D>),
     /// Double precision.
@@ -28,37 +28,10 @@ pub enum Values<'a, D: Dimensions> {
     I32(ArrayView<'a, i32, D>),
 }
 
-/// Dimensions of arrays of values: one to three.
-pub trait Dimensions: Dimension + Copy {
-    /// An index of this many numbers.
-    type At: AsRef<[usize]> + Copy;
-    /// The same as the library for arrays has it.
-    fn place(at: Self::At) -> Self;
-}
-
-impl Dimensions for Ix1 {
-    type At = [usize; 1];
-    fn place([a]: [usize; 1]) -> Self {
-        Dim([a])
-    }
-}
-impl Dimensions for Ix2 {
-    type At = [usize; 2];
-    fn place([a, b]: [usize; 2]) -> Self {
-        Dim([a, b])
-    }
-}
-impl Dimensions for Ix3 {
-    type At = [usize; 3];
-    fn place([a, b, c]: [usize; 3]) -> Self {
-        Dim([a, b, c])
-    }
-}
-
 /// A type of numbers that [`Values`] can have.
 pub trait Element: Copy + Sync {
     /// An array as values.
-    fn values<D: Dimensions>(array: ArrayView<'_, Self, D>) -> Values<'_, D>;
+    fn values<D: Dimension>(array: ArrayView<'_, Self, D>) -> Values<'_, D>;
     /// The number.
     #[doc(hidden)]
     fn double(self) -> f64;
@@ -70,7 +43,7 @@ pub trait Element: Copy + Sync {
 macro_rules! elements {
     ($($type:ty, $variant:ident;)*) => {
         $(impl Element for $type {
-            fn values<D: Dimensions>(array: ArrayView<'_, Self, D>) -> Values<'_, D> {
+            fn values<D: Dimension>(array: ArrayView<'_, Self, D>) -> Values<'_, D> {
                 Values::$variant(array)
             }
             #[inline(always)]
@@ -107,7 +80,7 @@ macro_rules! with {
     };
 }
 
-impl<D: Dimensions> Values<'_, D> {
+impl<D: Dimension> Values<'_, D> {
     /// The lengths of the axes.
     pub fn shape(&self) -> Vec<usize> {
         with!(self, array => array.shape().to_vec())
@@ -122,8 +95,8 @@ impl<D: Dimensions> Values<'_, D> {
     ///
     /// # Panics
     /// If there is none at this place.
-    pub fn get(&self, at: D::At) -> f64 {
-        with!(self, array => array[D::place(at)].double())
+    pub fn get(&self, at: impl NdIndex<D>) -> f64 {
+        with!(self, array => array[at].double())
     }
 
     /// Whether a condition holds for all numbers. Threads of a pool share the work.
@@ -148,7 +121,7 @@ impl<D: Dimensions> Values<'_, D> {
 }
 
 /// Whether a condition holds for all numbers of an array.
-fn all_hold<T: Element, D: Dimensions>(
+fn all_hold<T: Element, D: Dimension>(
     array: &ArrayView<'_, T, D>,
     holds: &(impl Fn(f64) -> bool + Sync),
 ) -> bool {
@@ -247,14 +220,14 @@ fn singles<T: Element, D: Dimension>(from: ArrayView<'_, T, D>, into: &mut [f32]
     }
 }
 
-impl<'a, D: Dimensions> Values<'a, D> {
+impl<'a, D: Dimension> Values<'a, D> {
     /// The numbers along the last axis, at this place of the others, as they lie in memory; `None` if they are of another type, or
     /// others lie between them.
     ///
     /// # Panics
     /// If there is no such place.
     pub fn doubles(&self, place: &[usize]) -> Option<&'a [f64]> {
-        let Self::F64(array) = *self else { return None };
+        let Self::F64(array) = self.clone() else { return None };
         let from =
             place.iter().fold(array.into_dyn(), |from, &at| from.index_axis_move(Axis(0), at));
         from.to_slice()
@@ -273,7 +246,7 @@ fn parts(count: usize, length: usize, pass: &(dyn Fn(Range<usize>) -> bool + Syn
     }
 }
 
-impl<'a, T: Element, D: Dimensions> From<ArrayView<'a, T, D>> for Values<'a, D> {
+impl<'a, T: Element, D: Dimension> From<ArrayView<'a, T, D>> for Values<'a, D> {
     fn from(array: ArrayView<'a, T, D>) -> Self {
         T::values(array)
     }

@@ -36,7 +36,7 @@ impl Condition {
     /// # Errors
     /// If the text means nothing, knows a name that is none of these, or if its value is a number.
     pub fn new(text: &str, columns: &[&str]) -> Result<Self, FormulaError> {
-        let mut graph = Graph::new(MAX_OPERATIONS);
+        let mut graph = Graph::new(MAX_OPERATIONS, Vec::new());
         let Parsed { value, at, variables, .. } =
             parse(text, &Names::Columns(columns), &[], &mut graph)?;
         let wrong = |kind| Err(FormulaError::new(at, kind));

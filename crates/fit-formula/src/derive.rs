@@ -7,37 +7,6 @@ use crate::function::{Function, Function2};
 use crate::graph::{Depends, Graph, Id, Node, ONE};
 use crate::parse::written;
 
-/// The derivative of a function of x, whose value is `own`, by x.
-const fn by_argument(function: Function) -> &'static str {
-    match function {
-        Function::Exp => "own",
-        Function::ExpM1 => "exp(x)",
-        Function::Ln | Function::LnOrZero => "1/x",
-        Function::Ln1P => "1/(1 + x)",
-        Function::Sqrt => "0.5/own",
-        Function::Sin => "cos(x)",
-        Function::Cos => "-sin(x)",
-        Function::Tan => "1 + own^2",
-        Function::Asin => "1/sqrt(1 - x^2)",
-        Function::Acos => "-1/sqrt(1 - x^2)",
-        Function::Atan => "1/(1 + x^2)",
-        Function::Sinh => "cosh(x)",
-        Function::Cosh => "sinh(x)",
-        Function::Tanh => "1 - own^2",
-        Function::Logistic => "own*logistic(-x)",
-        Function::Abs => "if(x < 0, -1, 1)",
-        Function::Floor => "0",
-        Function::Erf => "1.1283791670955126*exp(-x^2)",
-        Function::Erfc => "-1.1283791670955126*exp(-x^2)",
-        Function::Erfcx => "2*x*own - 1.1283791670955126",
-        Function::LnGamma => "_digamma(x)",
-        Function::J0 => "-j1(x)",
-        Function::J1 => "j0(x) - _j1_over_x(x)",
-        // No formula has them but as a derivative: it is NaN.
-        Function::Digamma | Function::J1OverX => "log(-1)",
-    }
-}
-
 impl Graph {
     /// The derivative of a number by a parameter.
     pub(crate) fn derivative(&mut self, of: Id, parameter: usize) -> Id {
@@ -97,7 +66,7 @@ impl Graph {
                 self.sum(&terms, 0.0)
             }
             Node::Call(function, argument) => {
-                let outer = written(self, by_argument(function), &[("own", id), ("x", argument)]);
+                let outer = written(self, function.derivative(), &[("own", id), ("x", argument)]);
                 self.multiply(outer, by[argument as usize])
             }
             Node::Call2(function, a, b) => {
@@ -110,8 +79,9 @@ impl Graph {
                 let mut terms = Vec::new();
                 for (axis, &argument) in arguments.iter().enumerate() {
                     let inner = by[argument as usize];
-                    if inner != zero && self.has_slope(spline, axis) {
-                        let slope = self.spline(spline, axis as u8 + 1, &arguments);
+                    if inner != zero && self.splines[usize::from(spline)][axis] {
+                        let slope = Node::Spline(spline, axis as u8 + 1, arguments.clone());
+                        let slope = self.intern(slope);
                         terms.push((self.multiply(slope, inner), 1.0));
                     }
                 }
@@ -128,7 +98,6 @@ impl Graph {
     fn of_function2(&mut self, function: Function2, own: Id, [a, b]: [Id; 2], by: [Id; 2]) -> Id {
         let zero = self.number(0.0);
         let [by_a, by_b] = by;
-        let all = [("a", a), ("b", b), ("da", by_a), ("db", by_b)];
         match function {
             // b·a^(b − 1)·a′ + a^b·ln a·b′.
             Function2::Power => {
@@ -147,9 +116,6 @@ impl Graph {
                 let second = self.product(&[(own, 1), (logarithm, 1), (by_b, 1)]);
                 self.add(first, second)
             }
-            Function2::Atan2 => written(self, "s = a^2 + b^2; (b*da - a*db)/s", &all),
-            Function2::Min => written(self, "if(b < a, db, da)", &all),
-            Function2::Max => written(self, "if(a < b, db, da)", &all),
             // w′(z) = 2i/√π − 2z·w(z): by x it is that, by y it is i times that.
             Function2::FaddeevaRe | Function2::FaddeevaIm => {
                 let re = self.call2(Function2::FaddeevaRe, a, b);
@@ -166,6 +132,10 @@ impl Graph {
                 let first = self.multiply(by_x, by_a);
                 let second = self.multiply(by_y, by_b);
                 self.add(first, second)
+            }
+            _ => {
+                let given = [("x", a), ("y", b), ("dx", by_a), ("dy", by_b)];
+                written(self, function.derivative(), &given)
             }
         }
     }

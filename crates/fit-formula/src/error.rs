@@ -1,11 +1,14 @@
 //! What can be wrong with a formula.
 
-use alloc::string::String;
-use core::fmt;
+use alloc::format;
+use alloc::string::{String, ToString};
 use core::ops::Range;
 
+use thiserror::Error;
+
 /// What is wrong with a formula, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{kind} (at character {})", at.start + 1)]
 pub struct FormulaError {
     /// The bytes of the text that are wrong.
     pub at: Range<usize>,
@@ -14,27 +17,35 @@ pub struct FormulaError {
 }
 
 /// What is wrong with a formula.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FormulaErrorKind {
     /// The text has more bytes than [`crate::MAX_LENGTH`].
+    #[error("the formula has {length} bytes; {} are allowed", crate::MAX_LENGTH)]
     TooLong {
         /// How many it has.
         length: usize,
     },
     /// Parentheses, powers or signs are nested deeper than [`crate::MAX_DEPTH`].
+    #[error("this is nested deeper than {} levels", crate::MAX_DEPTH)]
     TooDeep,
     /// The formula or its derivatives take more than [`crate::MAX_OPERATIONS`] operations.
+    #[error("the formula and its derivatives take more than {} operations", crate::MAX_OPERATIONS)]
     TooLarge,
     /// There is no value: the text is empty, or ends after a helper line.
+    #[error("the formula has no value")]
     NoValue,
     /// A character that means nothing here.
+    #[error("`{}` means nothing here{}", .0.escape_debug(), power(*.0))]
     Character(char),
     /// A quoted name without its end.
+    #[error("the quoted name does not end")]
     OpenQuote,
     /// A number that cannot be read, or is too large.
+    #[error("this is no number that can be used")]
     BadNumber,
     /// Something else was expected.
+    #[error("expected {expected}, {}", in_place(found))]
     Expected {
         /// What.
         expected: &'static str,
@@ -42,6 +53,7 @@ pub enum FormulaErrorKind {
         found: String,
     },
     /// A name that is neither a variable nor a parameter nor a helper.
+    #[error("`{name}` is neither a variable nor a parameter nor a helper{}", maybe(similar))]
     UnknownName {
         /// The name.
         name: String,
@@ -49,6 +61,7 @@ pub enum FormulaErrorKind {
         similar: Option<String>,
     },
     /// A function that does not exist.
+    #[error("there is no function `{name}`{}", maybe(similar))]
     UnknownFunction {
         /// The name.
         name: String,
@@ -56,6 +69,7 @@ pub enum FormulaErrorKind {
         similar: Option<String>,
     },
     /// A function has too few or too many arguments.
+    #[error("`{name}` is called as `{usage}`, not with {found} argument{}", many(*found))]
     Arguments {
         /// The function.
         name: &'static str,
@@ -65,6 +79,8 @@ pub enum FormulaErrorKind {
         found: usize,
     },
     /// A spline has too few or too many arguments.
+    #[error("the spline `{name}` has {wanted} ax{}s, and is called with {found} argument{}",
+        if *wanted == 1 { "i" } else { "e" }, many(*found))]
     SplineArguments {
         /// Its name.
         name: String,
@@ -74,26 +90,37 @@ pub enum FormulaErrorKind {
         found: usize,
     },
     /// A number stands where a comparison is needed.
+    #[error("a comparison is needed here, not a number")]
     NeedsTruth,
     /// A comparison stands where a number is needed.
+    #[error("a number is needed here, not a comparison")]
     NeedsNumber,
     /// A part without variables and parameters is no finite number: 1/0, log(−1).
+    #[error("this is no finite number")]
     NotFinite,
     /// A helper has the name of a variable, a parameter or another helper.
+    #[error("`{0}` is already the name of something else")]
     NameTaken(String),
     /// A single `=` where only a comparison makes sense.
+    #[error("`=` gives a name to a helper at the start of a line; compare with `==`")]
     SingleEquals,
     /// A variable or a parameter has a name that is given twice.
+    #[error("the name `{0}` is given twice")]
     GivenTwice(String),
     /// A variable or a parameter has a name that no formula can have.
+    #[error("`{0}` cannot be the name of a parameter or variable")]
     BadName(String),
     /// A parameter does not occur, or has no derivative: one that only moves a jump cannot be fitted.
+    #[error("the derivative by the parameter `{0}` is 0 everywhere")]
     Unused(String),
     /// A spline is given that the formula does not call.
+    #[error("the formula does not call the spline `{0}`")]
     UnusedSpline(String),
     /// There are more parameters than [`crate::MAX_PARAMETERS`].
+    #[error("there are more than {} parameters", crate::MAX_PARAMETERS)]
     TooManyParameters,
     /// There are more variables than [`crate::MAX_VARIABLES`].
+    #[error("there are more than {} variables", crate::MAX_VARIABLES)]
     TooManyVariables,
 }
 
@@ -126,85 +153,24 @@ impl FormulaError {
         shown.extend(core::iter::repeat_n(' ', start - from));
         shown.extend(core::iter::repeat_n('^', (end - start).clamp(1, 3 * AROUND)));
         shown.push('\n');
-        shown + &alloc::string::ToString::to_string(&self.kind)
+        shown + &self.kind.to_string()
     }
 }
 
-impl fmt::Display for FormulaError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (at character {})", self.kind, self.at.start + 1)
-    }
+/// How a power is written, for those who write it as it is printed.
+fn power(c: char) -> &'static str {
+    let is_raised = matches!(c, '²' | '³' | '¹' | '⁰' | '⁴'..='⁹' | '⁻');
+    if is_raised { ": a power is written `x^2` or `x^-1`" } else { "" }
 }
 
-impl core::error::Error for FormulaError {}
+fn in_place(found: &str) -> String {
+    if found.is_empty() { "but the formula ends".to_string() } else { format!("not `{found}`") }
+}
 
-impl fmt::Display for FormulaErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let maybe = |f: &mut fmt::Formatter<'_>, similar: &Option<String>| match similar {
-            Some(similar) => write!(f, "; did you mean `{similar}`?"),
-            None => Ok(()),
-        };
-        match self {
-            Self::TooLong { length } => {
-                write!(f, "the formula has {length} bytes; {} are allowed", crate::MAX_LENGTH)
-            }
-            Self::TooDeep => {
-                write!(f, "this is nested deeper than {} levels", crate::MAX_DEPTH)
-            }
-            Self::TooLarge => write!(
-                f,
-                "the formula and its derivatives take more than {} operations",
-                crate::MAX_OPERATIONS
-            ),
-            Self::NoValue => f.write_str("the formula has no value"),
-            Self::Character(c @ ('²' | '³' | '¹' | '⁰' | '⁴'..='⁹' | '⁻')) => {
-                write!(f, "`{c}` means nothing here: a power is written `x^2` or `x^-1`")
-            }
-            Self::Character(c) => write!(f, "`{}` means nothing here", c.escape_debug()),
-            Self::OpenQuote => f.write_str("the quoted name does not end"),
-            Self::BadNumber => f.write_str("this is no number that can be used"),
-            Self::Expected { expected, found } if found.is_empty() => {
-                write!(f, "expected {expected}, but the formula ends")
-            }
-            Self::Expected { expected, found } => write!(f, "expected {expected}, not `{found}`"),
-            Self::UnknownName { name, similar } => {
-                write!(f, "`{name}` is neither a variable nor a parameter nor a helper")?;
-                maybe(f, similar)
-            }
-            Self::UnknownFunction { name, similar } => {
-                write!(f, "there is no function `{name}`")?;
-                maybe(f, similar)
-            }
-            Self::Arguments { name, usage, found } => {
-                write!(f, "`{name}` is called as `{usage}`, not with {found} argument")?;
-                if *found == 1 { Ok(()) } else { f.write_str("s") }
-            }
-            Self::SplineArguments { name, wanted, found } => {
-                let axes = if *wanted == 1 { "axis" } else { "axes" };
-                write!(f, "the spline `{name}` has {wanted} {axes}, and is called with {found}")?;
-                f.write_str(if *found == 1 { " argument" } else { " arguments" })
-            }
-            Self::NeedsTruth => f.write_str("a comparison is needed here, not a number"),
-            Self::NeedsNumber => f.write_str("a number is needed here, not a comparison"),
-            Self::NotFinite => f.write_str("this is no finite number"),
-            Self::NameTaken(name) => write!(f, "`{name}` is already the name of something else"),
-            Self::SingleEquals => f.write_str(
-                "`=` gives a name to a helper at the start of a line; compare with `==`",
-            ),
-            Self::GivenTwice(name) => write!(f, "the name `{name}` is given twice"),
-            Self::BadName(name) => {
-                write!(f, "`{name}` cannot be the name of a parameter or variable")
-            }
-            Self::Unused(name) => {
-                write!(f, "the derivative by the parameter `{name}` is 0 everywhere")
-            }
-            Self::UnusedSpline(name) => write!(f, "the formula does not call the spline `{name}`"),
-            Self::TooManyParameters => {
-                write!(f, "there are more than {} parameters", crate::MAX_PARAMETERS)
-            }
-            Self::TooManyVariables => {
-                write!(f, "there are more than {} variables", crate::MAX_VARIABLES)
-            }
-        }
-    }
+fn maybe(similar: &Option<String>) -> String {
+    similar.as_ref().map_or_else(String::new, |similar| format!("; did you mean `{similar}`?"))
+}
+
+fn many(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
 }

@@ -84,10 +84,9 @@ impl Formula {
         names: &Names<'_>,
         splines: &[(&str, &Spline)],
     ) -> Result<Self, FormulaError> {
-        let mut graph = Graph::new(MAX_OPERATIONS);
-        let is_cubic = |axis| matches!(axis, SplineAxis::Cubic(_));
-        let axes = splines.iter().map(|(_, spline)| spline.axes().map(is_cubic).collect());
-        graph.set_splines(axes.collect());
+        let axes =
+            splines.iter().map(|(_, spline)| spline.axes().map(SplineAxis::is_cubic).collect());
+        let mut graph = Graph::new(MAX_OPERATIONS, axes.collect());
         let Parsed { value, at, variables, parameters } = parse(text, names, splines, &mut graph)?;
         let wrong = |kind| Err(FormulaError::new(at, kind));
         let Value::Number(value) = value else { return wrong(FormulaErrorKind::NeedsNumber) };

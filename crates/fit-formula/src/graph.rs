@@ -118,19 +118,19 @@ pub(crate) struct Graph {
     budget: usize,
     /// And looked at.
     work: usize,
-    /// Of each spline: whether it is cubic along each axis.
-    splines: Vec<Vec<bool>>,
+    /// Of each spline: whether it is cubic along each axis, and has slopes there.
+    pub(crate) splines: Vec<Vec<bool>>,
 }
 
 /// How often each term and factor may be looked at.
 const LOOKS: usize = 50;
 
 impl Graph {
-    /// `budget`: terms and factors that may be made in all.
-    pub(crate) fn new(budget: usize) -> Self {
+    /// `budget`: terms and factors that may be made in all; `splines`: whether each is cubic along each of its axes.
+    pub(crate) fn new(budget: usize, splines: Vec<Vec<bool>>) -> Self {
         let work = LOOKS * budget;
         let (nodes, depends, known) = (Vec::new(), Vec::new(), BTreeMap::new());
-        let mut graph = Self { nodes, depends, known, budget, work, splines: Vec::new() };
+        let mut graph = Self { nodes, depends, known, budget, work, splines };
         graph.number(0.0);
         graph.number(1.0);
         graph
@@ -196,7 +196,8 @@ impl Graph {
         (0..self.nodes.len()).filter(|&id| wanted[id]).map(|id| id as Id).collect()
     }
 
-    fn intern(&mut self, node: Node) -> Id {
+    /// A node as it is: numbers, inputs, conditions, splines; for all others there are functions that bring them into their form.
+    pub(crate) fn intern(&mut self, node: Node) -> Id {
         if let Some(&id) = self.known.get(&node) {
             return id;
         }
@@ -222,14 +223,6 @@ impl Graph {
 
     pub(crate) fn number(&mut self, value: f64) -> Id {
         self.intern(Node::Number(Bits::new(value)))
-    }
-
-    pub(crate) fn variable(&mut self, number: usize) -> Id {
-        self.intern(Node::Variable(number as u16))
-    }
-
-    pub(crate) fn parameter(&mut self, number: usize) -> Id {
-        self.intern(Node::Parameter(number as u16))
     }
 
     /// The numeric factor of a node, and what remains.
@@ -491,34 +484,14 @@ impl Graph {
         self.intern(Node::Call2(function, a, b))
     }
 
-    /// A condition, as it is written.
-    pub(crate) fn condition(&mut self, node: Node) -> Id {
-        self.intern(node)
-    }
-
     pub(crate) fn choice(&mut self, condition: Id, yes: Id, no: Id) -> Id {
         if yes == no { yes } else { self.intern(Node::Choice(condition, yes, no)) }
-    }
-
-    /// Takes splines: whether each is cubic along each of its axes.
-    pub(crate) fn set_splines(&mut self, splines: Vec<Vec<bool>>) {
-        self.splines = splines;
-    }
-
-    /// Whether a spline has slopes along an axis.
-    pub(crate) fn has_slope(&self, spline: u16, axis: usize) -> bool {
-        self.splines[usize::from(spline)][axis]
     }
 
     /// Whether a spline was called.
     pub(crate) fn calls(&self, spline: usize) -> bool {
         let called = |node: &Node| matches!(node, Node::Spline(number, ..) if usize::from(*number) == spline);
         self.nodes.iter().any(called)
-    }
-
-    /// A spline, or its slope along an axis.
-    pub(crate) fn spline(&mut self, number: u16, by: u8, arguments: &[Id]) -> Id {
-        self.intern(Node::Spline(number, by, arguments.to_vec()))
     }
 
     /// Whether a node can have no negative value, as far as its form tells.

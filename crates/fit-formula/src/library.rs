@@ -39,24 +39,25 @@ impl Entry {
     }
 }
 
-/// The function with a name.
-pub(crate) fn find(name: &str) -> Option<&'static Entry> {
-    LIBRARY.iter().find(|entry| entry.name == name)
+/// All functions that users know.
+fn known() -> impl Iterator<Item = &'static Entry> {
+    LIBRARY.iter().filter(|entry| !entry.name.starts_with('_'))
+}
+
+/// The function with a name; derivatives alone call some that users do not know.
+pub(crate) fn find(name: &str, by_derivatives: bool) -> Option<&'static Entry> {
+    let found = LIBRARY.iter().find(|entry| entry.name == name);
+    found.filter(|_| by_derivatives || !name.starts_with('_'))
 }
 
 /// All names.
 pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
-    LIBRARY.iter().map(|entry| entry.name)
-}
-
-/// A function that derivatives alone call.
-pub(crate) fn find_hidden(name: &str) -> Option<&'static Entry> {
-    HIDDEN.iter().find(|entry| entry.name == name)
+    known().map(|entry| entry.name)
 }
 
 macro_rules! library {
-    ($table:ident: $($usage:literal $what:literal $body:expr;)*) => {
-        const $table: &[Entry] = &[$(Entry {
+    ($($usage:literal $what:literal $body:expr;)*) => {
+        const LIBRARY: &[Entry] = &[$(Entry {
             name: before_parenthesis($usage),
             usage: $usage,
             what: $what,
@@ -77,13 +78,6 @@ const fn before_parenthesis(usage: &'static str) -> &'static str {
 use Body::{Any, If, One, Peak, Two, Written};
 
 library! {
-    HIDDEN:
-    "_digamma(x)" "the derivative of lgamma" One(Function::Digamma);
-    "_j1_over_x(x)" "j1(x)/x" One(Function::J1OverX);
-}
-
-library! {
-    LIBRARY:
     "exp(x)" "eˣ" One(Function::Exp);
     "expm1(x)" "eˣ − 1, exact near 0" One(Function::ExpM1);
     "exp2(x)" "2ˣ" Written("exp(0.6931471805599453*x)");
@@ -132,9 +126,11 @@ library! {
     "voigt(x, sigma, gamma)" "the convolution of a Gauss of width sigma and a Lorentz of half width gamma, of area 1"
         Written("s = sqrt(0.5)*(x/sigma); t = sqrt(0.5)*(gamma/sigma); 0.3989422804014327*(w_re(s, t)/sigma)");
     "logistic(x)" "1/(1 + exp(−x))" One(Function::Logistic);
+    "_digamma(x)" "the derivative of lgamma" One(Function::Digamma);
+    "_j1_over_x(x)" "j1(x)/x" One(Function::J1OverX);
 }
 
 /// What formulas can call: how, and what it gives.
 pub fn functions() -> impl Iterator<Item = (&'static str, &'static str)> {
-    LIBRARY.iter().map(|entry| (entry.usage, entry.what))
+    known().map(|entry| (entry.usage, entry.what))
 }

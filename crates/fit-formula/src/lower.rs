@@ -181,10 +181,6 @@ impl Lowering<'_> {
         self.made[id as usize].unwrap_or(0)
     }
 
-    fn number(&mut self, value: f64) -> OpId {
-        self.emit(Op::Number(value))
-    }
-
     fn multiply(&mut self, a: OpId, b: OpId) -> OpId {
         self.emit(Op::Multiply(a, b))
     }
@@ -292,7 +288,7 @@ impl Lowering<'_> {
         // The sign is taken by the number, or by what is of a lower level than the whole, if there is either.
         let mut negative = number < 0.0;
         if number.abs() != 1.0 || groups.is_empty() {
-            all = Some(self.number(number));
+            all = Some(self.emit(Op::Number(number)));
             negative = false;
         }
         let mut left = groups.len();
@@ -357,16 +353,16 @@ impl Lowering<'_> {
                 (beside, sum) => sum.or(beside),
             };
         }
-        all.unwrap_or_else(|| Signed { id: self.number(0.0), negative: false })
+        all.unwrap_or_else(|| Signed { id: self.emit(Op::Number(0.0)), negative: false })
     }
 
     fn add(&mut self, a: Signed, b: Signed) -> Signed {
-        match (a.negative, b.negative) {
-            (false, false) => Signed { id: self.emit(Op::Add(a.id, b.id)), negative: false },
-            (true, true) => Signed { id: self.emit(Op::Add(a.id, b.id)), negative: true },
-            (false, true) => Signed { id: self.emit(Op::Subtract(a.id, b.id)), negative: false },
-            (true, false) => Signed { id: self.emit(Op::Subtract(b.id, a.id)), negative: false },
-        }
+        let op = match (a.negative, b.negative) {
+            (false, true) => Op::Subtract(a.id, b.id),
+            (true, false) => Op::Subtract(b.id, a.id),
+            _ => Op::Add(a.id, b.id),
+        };
+        Signed { id: self.emit(op), negative: a.negative && b.negative }
     }
 
     /// An exponential. On a grid that of a sum over axes is a product of one for each axis, if none of them can overflow.

@@ -10,7 +10,7 @@ use crate::function::Function2;
 use crate::graph::{Comparison, Graph, Id, Node};
 use crate::library::{self, Body, Entry};
 use crate::spline::Spline;
-use crate::token::{Symbol, Token, is_plain_name, tokens};
+use crate::token::{Token, is_plain_name, tokens};
 use crate::{MAX_DEPTH, MAX_LENGTH, MAX_PARAMETERS, MAX_VARIABLES};
 
 /// What a part of the text means.
@@ -94,19 +94,14 @@ const SIGN: u8 = 7;
 const POWER: u8 = 8;
 
 /// The same of a symbol between two operands.
-fn strength_of(symbol: Symbol) -> Option<u8> {
+fn strength_of(symbol: &str) -> Option<u8> {
     Some(match symbol {
-        Symbol::Or => OR,
-        Symbol::And => AND,
-        Symbol::Less
-        | Symbol::LessEqual
-        | Symbol::Greater
-        | Symbol::GreaterEqual
-        | Symbol::Equal
-        | Symbol::NotEqual => COMPARE,
-        Symbol::Plus | Symbol::Minus => SUM,
-        Symbol::Times | Symbol::Divide => PRODUCT,
-        Symbol::Power => POWER,
+        "|" => OR,
+        "&" => AND,
+        "<" | "<=" | ">" | ">=" | "==" | "!=" => COMPARE,
+        "+" | "-" => SUM,
+        "*" | "/" => PRODUCT,
+        "^" => POWER,
         _ => return None,
     })
 }
@@ -126,29 +121,22 @@ impl<'a> Parser<'a> {
         if parameters.len() > MAX_PARAMETERS {
             return wrong(FormulaErrorKind::TooManyParameters);
         }
-        for (number, &(name, _)) in self.splines.iter().enumerate() {
-            if !is_plain_name(name) {
-                return wrong(FormulaErrorKind::BadName(name.to_string()));
-            }
-            if library::find(name).is_some() {
-                return wrong(FormulaErrorKind::NameTaken(name.to_string()));
-            }
-            let others = self.splines[..number].iter().map(|spline| spline.0);
-            if others.chain(variables.iter().chain(parameters).copied()).any(|other| other == name)
-            {
-                return wrong(FormulaErrorKind::GivenTwice(name.to_string()));
-            }
-        }
-        for (names, is_variable) in [(variables, true), (parameters, false)] {
-            for &name in names {
-                if !is_plain_name(name) {
-                    return wrong(FormulaErrorKind::BadName(name.to_string()));
+        let splines = self.splines.iter().map(|spline| (spline.0, None));
+        let variables = variables.iter().map(|&name| (name, Some(true)));
+        let parameters = parameters.iter().map(|&name| (name, Some(false)));
+        let mut seen = Vec::new();
+        for (name, is_variable) in splines.chain(variables).chain(parameters) {
+            let kind = match is_variable {
+                _ if !is_plain_name(name) => FormulaErrorKind::BadName,
+                None if library::find(name, false).is_some() => FormulaErrorKind::NameTaken,
+                _ if seen.contains(&name) => FormulaErrorKind::GivenTwice,
+                _ => {
+                    seen.push(name);
+                    is_variable.map(|is_variable| self.input(name, is_variable));
+                    continue;
                 }
-                if self.meanings.contains_key(name) {
-                    return wrong(FormulaErrorKind::GivenTwice(name.to_string()));
-                }
-                self.input(name, is_variable);
-            }
+            };
+            return wrong(kind(name.to_string()));
         }
         if let Names::Numbers(numbers) = *self.names {
             let known = numbers.iter().map(|&(name, id)| (name.to_string(), Value::Number(id)));
@@ -162,8 +150,8 @@ impl<'a> Parser<'a> {
         let names = if is_variable { &mut self.variables } else { &mut self.parameters };
         let number = names.len();
         names.push(name.to_string());
-        let id =
-            if is_variable { self.graph.variable(number) } else { self.graph.parameter(number) };
+        let node = if is_variable { Node::Variable } else { Node::Parameter };
+        let id = self.graph.intern(node(number as u16));
         self.meanings.insert(name.to_string(), Value::Number(id));
         Value::Number(id)
     }
@@ -180,9 +168,9 @@ impl<'a> Parser<'a> {
         self.tokens.get(self.next).map(|token| &token.0)
     }
 
-    fn peek_symbol(&self) -> Option<Symbol> {
+    fn peek_symbol(&self) -> Option<&'static str> {
         match self.peek() {
-            Some(Token::Symbol(symbol)) => Some(*symbol),
+            Some(Token::Symbol(symbol)) => Some(symbol),
             _ => None,
         }
     }
@@ -205,7 +193,7 @@ impl<'a> Parser<'a> {
         wrong(at, FormulaErrorKind::Expected { expected, found })
     }
 
-    fn take(&mut self, symbol: Symbol) -> bool {
+    fn take(&mut self, symbol: &str) -> bool {
         let there = self.peek_symbol() == Some(symbol);
         self.next += usize::from(there);
         there
@@ -214,30 +202,28 @@ impl<'a> Parser<'a> {
     /// Helper lines, and the value.
     fn formula(mut self) -> Result<Parsed, FormulaError> {
         loop {
-            while self.take(Symbol::Semicolon) {}
+            while self.take(";") {}
             if self.peek().is_none() {
                 return wrong(self.place(), FormulaErrorKind::NoValue);
             }
             let assigns = matches!(
                 (self.peek(), self.tokens.get(self.next + 1)),
-                (Some(Token::Name(..)), Some((Token::Symbol(Symbol::Assign), _)))
+                (Some(Token::Name(..)), Some((Token::Symbol("="), _)))
             );
             if assigns {
                 self.helper()?;
                 continue;
             }
             let (value, at) = self.placed(0)?;
-            while self.take(Symbol::Semicolon) {}
+            while self.take(";") {}
             return match self.peek() {
                 None => {
                     let Self { variables, parameters, .. } = self;
                     Ok(Parsed { value, at, variables, parameters })
                 }
-                Some(Token::Symbol(Symbol::Assign)) => {
-                    wrong(self.place(), FormulaErrorKind::SingleEquals)
-                }
-                Some(Token::Symbol(Symbol::Close)) => self.expected("an operator: no `(` is open"),
-                Some(Token::Number(_) | Token::Name(..) | Token::Symbol(Symbol::Open)) => {
+                Some(Token::Symbol("=")) => wrong(self.place(), FormulaErrorKind::SingleEquals),
+                Some(Token::Symbol(")")) => self.expected("an operator: no `(` is open"),
+                Some(Token::Number(_) | Token::Name(..) | Token::Symbol("(")) => {
                     self.expected("an operator (a product is written with `*`)")
                 }
                 Some(_) => self.expected("an operator or the end"),
@@ -258,7 +244,7 @@ impl<'a> Parser<'a> {
             return wrong(at, FormulaErrorKind::NameTaken(name));
         }
         let value = self.expression(0)?;
-        if self.peek().is_some() && !self.take(Symbol::Semicolon) {
+        if self.peek().is_some() && !self.take(";") {
             return self.expected("an operator, or `;` after a helper");
         }
         self.meanings.insert(name, value);
@@ -306,9 +292,9 @@ impl<'a> Parser<'a> {
                 }
                 _ => {
                     let after = self.placed(strength + 1)?;
-                    let both = if symbol == Symbol::And { Node::And } else { Node::Or };
+                    let both = if symbol == "&" { Node::And } else { Node::Or };
                     let both = both(truth(&before)?, truth(&after)?);
-                    Value::Truth(self.graph.condition(both))
+                    Value::Truth(self.graph.intern(both))
                 }
             };
         }
@@ -316,18 +302,18 @@ impl<'a> Parser<'a> {
     }
 
     /// The next operator, if it binds as strongly as that.
-    fn next_operator(&mut self, strength: u8) -> Option<Symbol> {
+    fn next_operator(&mut self, strength: u8) -> Option<&'static str> {
         let next = self.peek_symbol().filter(|&next| strength_of(next) == Some(strength))?;
         self.next += 1;
         Some(next)
     }
 
     /// The rest of a sum or of a product, whose first operator has been read. All of it becomes one part.
-    fn chain(&mut self, first: Id, strength: u8, mut symbol: Symbol) -> Result<Id, FormulaError> {
+    fn chain(&mut self, first: Id, strength: u8, mut symbol: &str) -> Result<Id, FormulaError> {
         let mut all = alloc::vec![(first, 1)];
         loop {
             let id = number(&self.placed(strength + 1)?)?;
-            all.push((id, if matches!(symbol, Symbol::Minus | Symbol::Divide) { -1 } else { 1 }));
+            all.push((id, if matches!(symbol, "-" | "/") { -1 } else { 1 }));
             let Some(next) = self.next_operator(strength) else { break };
             symbol = next;
         }
@@ -341,22 +327,22 @@ impl<'a> Parser<'a> {
     }
 
     /// One comparison, or a chain of them: a < b < c is a < b & b < c.
-    fn comparisons(&mut self, mut left: Id, mut symbol: Symbol) -> Result<Value, FormulaError> {
+    fn comparisons(&mut self, mut left: Id, mut symbol: &str) -> Result<Value, FormulaError> {
         let mut all: Option<Id> = None;
         loop {
             let right = number(&self.placed(COMPARE + 1)?)?;
             let (comparison, a, b) = match symbol {
-                Symbol::Less => (Comparison::Less, left, right),
-                Symbol::LessEqual => (Comparison::LessEqual, left, right),
-                Symbol::Greater => (Comparison::Less, right, left),
-                Symbol::GreaterEqual => (Comparison::LessEqual, right, left),
+                "<" => (Comparison::Less, left, right),
+                "<=" => (Comparison::LessEqual, left, right),
+                ">" => (Comparison::Less, right, left),
+                ">=" => (Comparison::LessEqual, right, left),
                 _ => (Comparison::Equal, left, right),
             };
-            let mut this = self.graph.condition(Node::Compare(comparison, a, b));
-            if symbol == Symbol::NotEqual {
-                this = self.graph.condition(Node::Not(this));
+            let mut this = self.graph.intern(Node::Compare(comparison, a, b));
+            if symbol == "!=" {
+                this = self.graph.intern(Node::Not(this));
             }
-            let both = all.map_or(this, |before| self.graph.condition(Node::And(before, this)));
+            let both = all.map_or(this, |before| self.graph.intern(Node::And(before, this)));
             all = Some(both);
             let Some(next) = self.next_operator(COMPARE) else { return Ok(Value::Truth(both)) };
             (left, symbol) = (right, next);
@@ -375,29 +361,29 @@ impl<'a> Parser<'a> {
             }
             Token::Name(name, quoted) => {
                 self.next += 1;
-                if !quoted && self.peek_symbol() == Some(Symbol::Open) {
+                if !quoted && self.peek_symbol() == Some("(") {
                     return self.call(&name, &at);
                 }
                 self.meaning(&name, &at)
             }
-            Token::Symbol(Symbol::Open) => {
+            Token::Symbol("(") => {
                 self.next += 1;
                 let value = self.expression(0)?;
-                if !self.take(Symbol::Close) {
+                if !self.take(")") {
                     return self.expected("an operator or `)`");
                 }
                 Ok(value)
             }
-            Token::Symbol(sign @ (Symbol::Plus | Symbol::Minus)) => {
+            Token::Symbol(sign @ ("+" | "-")) => {
                 self.next += 1;
                 let id = number(&self.placed(SIGN)?)?;
-                let factor = if sign == Symbol::Minus { -1.0 } else { 1.0 };
+                let factor = if sign == "-" { -1.0 } else { 1.0 };
                 Ok(Value::Number(self.graph.scaled(factor, id)))
             }
-            Token::Symbol(Symbol::Not) => {
+            Token::Symbol("!") => {
                 self.next += 1;
                 let id = truth(&self.placed(NOT)?)?;
-                Ok(Value::Truth(self.graph.condition(Node::Not(id))))
+                Ok(Value::Truth(self.graph.intern(Node::Not(id))))
             }
             Token::Symbol(_) => self.expected(EXPECTED),
         }
@@ -419,7 +405,7 @@ impl<'a> Parser<'a> {
             return Ok(Value::Number(self.graph.number(core::f64::consts::PI)));
         }
         if matches!(self.names, Names::Variables(_)) {
-            if library::find(name).is_some() || self.spline(name).is_some() {
+            if library::find(name, false).is_some() || self.spline(name).is_some() {
                 return wrong(FormulaErrorKind::Expected {
                     expected: "`(` after the name of a function",
                     found: self.text[self.place()].to_string(),
@@ -441,10 +427,7 @@ impl<'a> Parser<'a> {
     /// A call, whose name has been read.
     fn call(&mut self, name: &str, at: &Range<usize>) -> Result<Value, FormulaError> {
         let spline = self.spline(name);
-        let entry = match self.names {
-            Names::Numbers(_) => library::find(name).or_else(|| library::find_hidden(name)),
-            _ => library::find(name),
-        };
+        let entry = library::find(name, matches!(self.names, Names::Numbers(_)));
         if entry.is_none() && spline.is_none() {
             let splines = self.splines.iter().map(|spline| spline.0);
             let similar = closest(name, splines.chain(library::names()));
@@ -453,13 +436,13 @@ impl<'a> Parser<'a> {
         }
         self.next += 1;
         let mut arguments: Vec<Placed> = Vec::new();
-        if !self.take(Symbol::Close) {
+        if !self.take(")") {
             loop {
                 arguments.push(self.placed(0)?);
-                if self.take(Symbol::Comma) {
+                if self.take(",") {
                     continue;
                 }
-                if self.take(Symbol::Close) {
+                if self.take(")") {
                     break;
                 }
                 return self.expected("`,` or `)`");
@@ -471,7 +454,7 @@ impl<'a> Parser<'a> {
                 let (name, found) = (name.to_string(), arguments.len());
                 return wrong(all, FormulaErrorKind::SplineArguments { name, wanted, found });
             }
-            let value = self.graph.spline(number, 0, &numbers(&arguments)?);
+            let value = self.graph.intern(Node::Spline(number, 0, numbers(&arguments)?));
             return self.checked(value, at.start);
         }
         let Some(entry) = entry else { return self.expected("a function") };

@@ -96,8 +96,9 @@ impl fmt::Display for Program {
         for (name, derivative) in self.parameters.iter().zip(&self.derivatives) {
             match *derivative {
                 Derivative::Fixed => continue,
-                Derivative::Flat(id) => writeln!(f, "by {name}: {}", of(id))?,
-                Derivative::Point { u, scale: None } => writeln!(f, "by {name}: {}", of(u))?,
+                Derivative::Flat(u) | Derivative::Point { u, scale: None } => {
+                    writeln!(f, "by {name}: {}", of(u))?;
+                }
                 Derivative::Point { u, scale: Some(scale) } => {
                     writeln!(f, "by {name}: {} * {}", of(scale), of(u))?;
                 }

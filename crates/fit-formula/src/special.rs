@@ -86,10 +86,8 @@ fn near(x: f64, y: f64, rho: f64) -> [f64; 2] {
     for i in (1..=terms).rev() {
         odd -= 2.0;
         let inverse = 1.0 / f64::from(i);
-        sum = [
-            (sum[0] * square[0] - sum[1] * square[1]) * inverse + 1.0 / odd,
-            (sum[0] * square[1] + sum[1] * square[0]) * inverse,
-        ];
+        sum = times(sum, square).map(|part| part * inverse);
+        sum[0] += 1.0 / odd;
     }
     let erfc = [
         1.0 - FRAC_2_SQRT_PI * (sum[0] * y + sum[1] * x),
@@ -97,10 +95,11 @@ fn near(x: f64, y: f64, rho: f64) -> [f64; 2] {
     ];
     let size = libm::exp(-square[0]);
     let exponential = [size * libm::cos(square[1]), -size * libm::sin(square[1])];
-    [
-        erfc[0] * exponential[0] - erfc[1] * exponential[1],
-        erfc[0] * exponential[1] + erfc[1] * exponential[0],
-    ]
+    times(erfc, exponential)
+}
+
+fn times(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
+    [a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]]
 }
 
 /// The continued fraction, with a Taylor series where it converges slowly.

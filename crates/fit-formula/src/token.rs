@@ -12,65 +12,33 @@ pub(crate) enum Token {
     Number(f64),
     /// A name, and whether it was quoted.
     Name(String, bool),
-    Symbol(Symbol),
+    /// An operator or a delimiter; of those that mean the same, one.
+    Symbol(&'static str),
 }
 
-/// An operator or a delimiter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Symbol {
-    Plus,
-    Minus,
-    Times,
-    Divide,
-    Power,
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
-    Equal,
-    NotEqual,
-    And,
-    Or,
-    Not,
-    Assign,
-    Open,
-    Close,
-    Comma,
-    Semicolon,
-}
-
-/// Operators by their text, longer ones first.
-const SYMBOLS: [(&str, Symbol); 29] = [
-    ("**", Symbol::Power),
-    ("<=", Symbol::LessEqual),
-    (">=", Symbol::GreaterEqual),
-    ("==", Symbol::Equal),
-    ("!=", Symbol::NotEqual),
-    ("&&", Symbol::And),
-    ("||", Symbol::Or),
-    ("≤", Symbol::LessEqual),
-    ("≥", Symbol::GreaterEqual),
-    ("≠", Symbol::NotEqual),
-    ("−", Symbol::Minus),
-    ("·", Symbol::Times),
-    ("×", Symbol::Times),
-    ("+", Symbol::Plus),
-    ("-", Symbol::Minus),
-    ("*", Symbol::Times),
-    ("/", Symbol::Divide),
-    ("^", Symbol::Power),
-    ("<", Symbol::Less),
-    (">", Symbol::Greater),
-    ("&", Symbol::And),
-    ("|", Symbol::Or),
-    ("!", Symbol::Not),
-    ("~", Symbol::Not),
-    ("=", Symbol::Assign),
-    ("(", Symbol::Open),
-    (")", Symbol::Close),
-    (",", Symbol::Comma),
-    (";", Symbol::Semicolon),
+/// Operators and delimiters, longer ones first.
+const SYMBOLS: [&str; 29] = [
+    "**", "<=", ">=", "==", "!=", "&&", "||", "≤", "≥", "≠", "−", "·", "×", "+", "-", "*", "/",
+    "^", "<", ">", "&", "|", "!", "~", "=", "(", ")", ",", ";",
 ];
+/// Operators that are words.
+const WORDS: [&str; 3] = ["and", "or", "not"];
+
+/// A symbol that means the same.
+fn plain(symbol: &'static str) -> &'static str {
+    match symbol {
+        "**" => "^",
+        "·" | "×" => "*",
+        "−" => "-",
+        "≤" => "<=",
+        "≥" => ">=",
+        "≠" => "!=",
+        "&&" | "and" => "&",
+        "||" | "or" => "|",
+        "~" | "not" => "!",
+        other => other,
+    }
+}
 
 /// Whether a name can begin with the character.
 fn begins_name(c: char) -> bool {
@@ -84,8 +52,8 @@ fn goes_on(c: char) -> bool {
 
 /// Whether the text can be written as a name without quotes.
 pub(crate) fn is_plain_name(text: &str) -> bool {
-    let word = matches!(text, "and" | "or" | "not");
-    text.chars().next().is_some_and(begins_name) && text.chars().all(goes_on) && !word
+    let is_name = text.starts_with(begins_name) && text.chars().all(goes_on);
+    is_name && !WORDS.contains(&text)
 }
 
 /// The tokens of a text, each with the bytes that it takes.
@@ -106,13 +74,10 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, FormulaEr
             }
         } else if begins_name(c) {
             let length = rest.find(|c| !goes_on(c)).unwrap_or(rest.len());
-            let token = match &rest[..length] {
-                "and" => Token::Symbol(Symbol::And),
-                "or" => Token::Symbol(Symbol::Or),
-                "not" => Token::Symbol(Symbol::Not),
-                name => Token::Name(name.into(), false),
-            };
-            (token, length)
+            let name = &rest[..length];
+            let word = WORDS.into_iter().find(|&word| word == name);
+            let token = word.map(|word| Token::Symbol(plain(word)));
+            (token.unwrap_or_else(|| Token::Name(name.into(), false)), length)
         } else if matches!(c, '"' | '`' | '\'') {
             match rest[1..].find(c) {
                 Some(length) if rest[1..=length].contains(char::is_control) => {
@@ -124,10 +89,8 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, FormulaEr
                 Some(length) => (Token::Name(rest[1..=length].into(), true), length + 2),
                 None => return wrong(rest.len(), FormulaErrorKind::OpenQuote),
             }
-        } else if let Some(&(symbol, token)) =
-            SYMBOLS.iter().find(|(symbol, _)| rest.starts_with(symbol))
-        {
-            (Token::Symbol(token), symbol.len())
+        } else if let Some(symbol) = SYMBOLS.into_iter().find(|symbol| rest.starts_with(symbol)) {
+            (Token::Symbol(plain(symbol)), symbol.len())
         } else {
             return wrong(c.len_utf8(), FormulaErrorKind::Character(c));
         };

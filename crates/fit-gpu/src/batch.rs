@@ -1,3 +1,4 @@
+use std::panic::resume_unwind;
 use std::sync::Mutex;
 
 use fit_core::{Errors, Fits, Options, Outcomes, Start};
@@ -157,10 +158,10 @@ impl Gpu {
                 done += next;
                 threads.push(scope.spawn(move || lock(pipeline).run(&part, &mut these)));
             }
-            let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
-                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            threads.into_iter().map(join).collect::<Vec<_>>().into_iter().collect()
+            // The scope waits for all of them.
+            threads
+                .into_iter()
+                .try_for_each(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
         })
     }
 }

@@ -22,14 +22,6 @@ impl Bytes {
         Self::product(count, size_of::<T>())
     }
 
-    /// The bytes of these values.
-    ///
-    /// # Errors
-    /// [`GpuError::TooManyBytes`].
-    pub(crate) fn of_slice<T>(values: &[T]) -> Result<Self, GpuError> {
-        Self::of::<T>(values.len())
-    }
-
     /// The bytes of `count` windows on their way or on a device.
     ///
     /// # Errors
@@ -63,7 +55,7 @@ impl Bytes {
 /// # Errors
 /// [`GpuError::TooManyWindows`].
 pub(crate) fn window_count(count: usize) -> Result<u32, GpuError> {
-    u32::try_from(count).map_err(|_| GpuError::TooManyWindows { count })
+    u32::try_from(count).map_err(|_| GpuError::TooManyWindows(count))
 }
 
 #[cfg(test)]

@@ -1,19 +1,18 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use fit_core::spot::shape::ShapeName;
 use fit_core::{ArgumentError, Background, Estimator, Options, PixelProfile, Size};
 use fit_gpu_kernel::catalogue::Block;
 use fit_gpu_kernel::{
-    DETECTIONS, DetectionStep, Family, Job, Kernel, KernelMethod, Specialization,
+    DETECTIONS, DetectionStep, Family, Job, Kernel, KernelMethod, PixelKind, Specialization, Task,
 };
 use fit_gpu_ptx::{detection, ptx};
 use fit_windows::NoteKind;
 
 use crate::GpuError;
-use crate::compiled::{Compiled, Entry, Kept};
 use crate::devices::DeviceInfo;
-use crate::driver::{self, Context, Device, Function, Stream};
+use crate::driver::{self, Context, Device, Loaded, Stream};
+use crate::kept::{Entry, Kept};
 use crate::pool::lock;
 use crate::specialization::specialized;
 
@@ -22,7 +21,7 @@ use crate::specialization::specialized;
 pub(crate) struct Card {
     pub(crate) info: DeviceInfo,
     pub(crate) context: Arc<Context>,
-    kept: Kept<Key, Arc<Compiled>>,
+    kept: Kept<Key, Arc<Loaded>>,
 }
 
 /// What a kernel is known by: its name, and the numbers in the place of its marks.
@@ -33,7 +32,8 @@ const MOST_MARKED: usize = 128;
 
 /// What to launch for a batch.
 pub(crate) struct Launch {
-    compiled: Arc<Compiled>,
+    pub(crate) task: Task,
+    loaded: Arc<Loaded>,
     block: Block,
     /// The most windows that a thread fits in turn.
     turns: usize,
@@ -43,13 +43,11 @@ pub(crate) struct Launch {
 
 /// What a kernel is chosen by.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Choice {
+pub(crate) struct Choice<'o> {
+    /// Shape, background and profile of the spots, and how they are fitted.
+    pub(crate) options: &'o Options,
     /// The family that was asked for; `None` for whatever is fastest.
     pub(crate) family: Option<Family>,
-    /// The shape of the spots.
-    pub(crate) shape: ShapeName,
-    /// Whether they are on a plane.
-    pub(crate) plane: bool,
     /// The size of the windows.
     pub(crate) size: Size,
     /// How many there are.
@@ -58,10 +56,8 @@ pub(crate) struct Choice {
     pub(crate) started: bool,
     /// How they are fitted.
     pub(crate) method: KernelMethod,
-    /// Whether the pixels have weights, or a camera map.
-    pub(crate) noted: bool,
-    /// Whether the profile is integrated.
-    pub(crate) integrated: bool,
+    /// Whether there is a camera map, and whether the pixels have weights.
+    pub(crate) given: [bool; 2],
 }
 
 /// From this many windows on, as few threads as possible for each of them keep the device busy.
@@ -69,14 +65,13 @@ const MANY: usize = 6_000;
 /// Fits that a device works on at the same time, about: threads take turns where there are more of them.
 const AT_ONCE: usize = 1 << 16;
 
-impl Choice {
+impl<'o> Choice<'o> {
     /// For fits of so many windows, with notes of a kind, by the fastest family. They start from the estimate, and there is
     /// nothing besides their pixels but these notes.
-    pub(crate) fn new(options: &Options, size: Size, count: usize, notes: NoteKind) -> Self {
+    pub(crate) fn new(options: &'o Options, size: Size, count: usize, notes: NoteKind) -> Self {
         Self {
+            options,
             family: None,
-            shape: options.shape.name(),
-            plane: options.background == Background::Plane,
             size,
             count,
             started: false,
@@ -85,8 +80,7 @@ impl Choice {
                 (_, NoteKind::Weights) => KernelMethod::Weighted,
                 _ => KernelMethod::Least,
             },
-            noted: false,
-            integrated: options.profile == PixelProfile::Integrated,
+            given: [false; 2],
         }
     }
 
@@ -97,7 +91,8 @@ impl Choice {
 
     /// The kernel for windows of a size that can be fitted.
     fn kernel(&self) -> Result<&'static Kernel, GpuError> {
-        let Self { family, shape, plane, size, count, started, method, noted, integrated } = *self;
+        let Self { options, family, size, count, started, method, given } = *self;
+        let (shape, plane) = (options.shape.name(), options.background == Background::Plane);
         if plane && family.is_some_and(|family| family != Family::Plane) {
             return Err(GpuError::NoKernel { family: Family::Plane, shape, method, size });
         }
@@ -113,7 +108,8 @@ impl Choice {
         let mut kernels = families.iter().flat_map(|&family| {
             methods.iter().filter_map(move |&method| Kernel::find(family, shape, method, size))
         });
-        let kernel = kernels.find(|kernel| kernel.takes_all() || !(noted || integrated));
+        let special = given.contains(&true) || options.profile == PixelProfile::Integrated;
+        let kernel = kernels.find(|kernel| kernel.takes_all() || !special);
         match kernel {
             None => {
                 let family = family.unwrap_or(Family::SharedMemory);
@@ -156,46 +152,56 @@ impl Card {
     }
 
     /// The kernel of a step of finding spots.
-    pub(crate) fn detection(&self, step: DetectionStep) -> Result<Function, GpuError> {
+    pub(crate) fn detection(&self, step: DetectionStep) -> Result<Arc<Loaded>, GpuError> {
         let named = DETECTIONS.iter().find(|(_, known)| *known == step);
         let (name, _) = named.expect("every step is in the table");
         let text = || detection(step).expect("every kernel of the table is embedded");
         // It has no marks, so that it stays.
-        Ok(self.kept((name, None), text)?.function)
+        self.kept((name, None), text)
     }
 
     /// What the driver makes of a text, once.
-    fn kept(&self, key: Key, text: impl FnOnce() -> String) -> Result<Arc<Compiled>, GpuError> {
-        let make = || Compiled::new(&self.context, text()).map(Arc::new);
+    fn kept(&self, key: Key, text: impl FnOnce() -> String) -> Result<Arc<Loaded>, GpuError> {
+        let make = || Loaded::new(&self.context, text()).map(Arc::new);
         self.kept.get(|its| *its == key, || key, make)
     }
 
     /// The kernel for a batch, and how to launch it.
-    pub(crate) fn launch(&self, choice: &Choice) -> Result<Launch, GpuError> {
-        let (kernel, size) = (choice.kernel()?, choice.size);
+    pub(crate) fn launch(&self, choice: &Choice<'_>) -> Result<Launch, GpuError> {
+        let (size, [mapped, weighted]) = (choice.size, choice.given);
+        let task = match choice.method {
+            KernelMethod::Errors => Task::of_errors(size, choice.options, mapped, weighted)?,
+            _ => Task::of(size, choice.options, mapped)?,
+        };
+        let (kernel, noted) = (choice.kernel()?, mapped || weighted);
         let _context = self.context.enter()?;
         let many = choice.count >= MANY;
-        let block = kernel.block(size, choice.noted, many);
+        let block = kernel.block(size, noted, many);
         if block.shared > self.info.shared {
-            let pixels = kernel.most_pixels(self.info.shared, choice.noted);
+            let pixels = kernel.most_pixels(self.info.shared, noted);
             return Err(GpuError::WindowTooLarge { size, pixels });
         }
         // These numbers go to the place of its marks.
         let constants = kernel.specialization(size, many);
-        let compiled = self.kept((kernel.name, constants), || {
+        let loaded = self.kept((kernel.name, constants), || {
             let text = ptx(kernel.name).expect("every kernel of the catalogue is embedded");
             match constants {
                 Some(constants) => specialized(&text, &constants),
                 None => text,
             }
         })?;
-        compiled.allow(block.shared)?;
+        loaded.allow(block.shared)?;
         let turns = kernel.turns();
-        Ok(Launch { compiled, block, turns, outlines: kernel.takes_outlines() })
+        Ok(Launch { task, loaded, block, turns, outlines: kernel.takes_outlines() })
     }
 }
 
 impl Launch {
+    /// A job without windows.
+    pub(crate) fn job(&self, kind: PixelKind) -> Job {
+        Job::new(self.task, kind)
+    }
+
     /// Puts the kernel into a stream.
     ///
     /// # Safety
@@ -212,17 +218,19 @@ impl Launch {
         }
         let job = Job { turns: turns as u32, ..*job };
         // SAFETY: the caller's promise; the block has the shared memory that its fits take.
-        unsafe { self.compiled.function.launch(stream, blocks, threads as u32, shared, &job) }
+        unsafe { self.loaded.launch(stream, blocks, threads as u32, shared, &job) }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use fit_core::Shape;
+
     use super::*;
 
     fn name(width: usize, height: usize, count: usize) -> &'static str {
-        let size = Size::new(width, height);
-        let choice = Choice::new(&Options::default(), size, count, NoteKind::None);
+        let (size, options) = (Size::new(width, height), Options::default());
+        let choice = Choice::new(&options, size, count, NoteKind::None);
         choice.kernel().expect("there is one for every window").name
     }
 
@@ -279,8 +287,11 @@ mod tests {
     /// Proves that every window has a kernel for every shape and method.
     #[test]
     fn every_method_has_its_kernel() {
-        use ShapeName::{Circular, Elliptical, Fixed, Rotated};
-        for shape in [Circular, Elliptical, Rotated, Fixed] {
+        let fixed = Shape::fixed_sigma(1.3);
+        for shape in [Shape::CIRCULAR, Shape::ELLIPTICAL, Shape::ROTATED, fixed] {
+            let options = Options::default().with_shape(shape);
+            let on_plane = options.with_background(Background::Plane);
+            let shape = shape.name();
             for method in [
                 KernelMethod::Least,
                 KernelMethod::Weighted,
@@ -290,19 +301,8 @@ mod tests {
                 for (width, height) in [(3, 9), (9, 9), (20, 20), (32, 4), (33, 5), (900, 7)] {
                     let size = Size::new(width, height);
                     for (count, started) in [(1, true), (100_000, false)] {
-                        let family = None;
-                        let (noted, integrated) = (true, false);
-                        let choice = Choice {
-                            family,
-                            shape,
-                            plane: false,
-                            size,
-                            count,
-                            started,
-                            method,
-                            noted,
-                            integrated,
-                        };
+                        let plain = Choice::new(&options, size, count, NoteKind::None);
+                        let choice = Choice { started, method, given: [true, false], ..plain };
                         let name = choice.kernel().expect("there is one").name;
                         // Many squares of that side have a thread each.
                         let end = match (width, height) {
@@ -319,7 +319,8 @@ mod tests {
                         };
                         let of = |end: &str| format!("{shape}{end}").replace("-sigma", "");
                         assert!(name.ends_with(&of(end)), "{name}");
-                        let name = Choice { plane: true, ..choice }.kernel().expect("one").name;
+                        let choice = Choice { options: &on_plane, ..choice };
+                        let name = choice.kernel().expect("one").name;
                         let end = if end == "_side9" { "_rows" } else { end };
                         assert!(name.starts_with("plane_") && name.ends_with(&of(end)), "{name}");
                     }
@@ -331,12 +332,12 @@ mod tests {
     /// Proves that a family that was asked for is used, and that what it cannot do is an error that says so.
     #[test]
     fn a_family_can_be_asked_for() {
+        let options = Options::default();
         let choice = |family, width, height, started| {
-            let plain =
-                Choice::new(&Options::default(), Size::new(width, height), 1, NoteKind::None);
+            let plain = Choice::new(&options, Size::new(width, height), 1, NoteKind::None);
             Choice { family: Some(family), started, ..plain }
         };
-        let named = |choice: Choice| choice.kernel().map(|kernel| kernel.name);
+        let named = |choice: Choice<'_>| choice.kernel().map(|kernel| kernel.name);
         assert_eq!(named(choice(Family::Side, 9, 9, false)).expect("one"), "side9");
         assert_eq!(
             named(choice(Family::SharedMemory, 9, 9, false)).expect("one"),

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use fit_gpu_kernel::catalogue::SHARED;
-use fit_gpu_kernel::detect::{LINES, SEGMENT, TILE, TILE_NUMBERS};
+use fit_gpu_kernel::detect::TILE;
 use fit_gpu_kernel::{DetectionJob, DetectionPlace, DetectionStep, PixelKind};
 use fit_windows::AnyWindows;
 
@@ -70,42 +70,8 @@ pub(crate) struct DetectionMemory {
     pub(crate) thresholds: *const f32,
     /// [`Detection::numbers`].
     pub(crate) numbers: *mut f32,
-    /// [`Report::words`].
+    /// [`Detection::words`].
     pub(crate) report: *mut u32,
-}
-
-/// What a search says, as the device writes it: whether frames are odd, how many tops they have, shares, tops.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Report {
-    frames: usize,
-    tiles: usize,
-    most: usize,
-    width: usize,
-}
-
-impl Report {
-    /// The words of it.
-    pub(crate) fn words(&self) -> usize {
-        self.frames * (2 + self.tiles + 2 * self.most)
-    }
-
-    /// What it says of a frame.
-    pub(crate) fn of_frame(&self, words: &[u32], frame: usize) -> FrameTops {
-        let Self { frames, tiles, most, width } = *self;
-        let (odd, found) = (words[frame], words[frames + frame] as usize);
-        let of = |first: usize, each: usize| &words[first + frame * each..][..each];
-        let shares = of(2 * frames, tiles).iter().map(|&bits| f32::from_bits(bits)).collect();
-        let tops = (odd == 0 && found <= most).then(|| {
-            let (pairs, _) = of((2 + tiles) * frames, 2 * most)[..2 * found].as_chunks::<2>();
-            let mut tops = pairs.to_vec();
-            tops.sort_unstable();
-            let top = |&[place, height]: &[u32; 2]| {
-                (place as usize % width, place as usize / width, f32::from_bits(height))
-            };
-            tops.iter().map(top).collect()
-        });
-        FrameTops { tops, shares }
-    }
 }
 
 impl Detection {
@@ -142,16 +108,15 @@ impl Detection {
         job.pieces(step).div_ceil(in_block as u32)
     }
 
-    /// A job for the frames of a report.
+    /// A job for so many frames.
     pub(crate) fn job(
         &self,
         kind: PixelKind,
-        report: &Report,
+        frames: usize,
         memory: DetectionMemory,
     ) -> DetectionJob {
         let DetectionMemory { pixels, places, kernel, thresholds, numbers, report: words } = memory;
-        let Report { frames, tiles, most, .. } = *report;
-        let [width, height] = self.size;
+        let ([width, height], [tiles, most]) = (self.size, self.counts());
         let of_pixels = |number: usize| numbers.wrapping_add(number * frames * width * height);
         let of_tiles = |number: usize| of_pixels(3).wrapping_add(number * frames * tiles);
         let (limits, thresholds, [first, step], times) = match self.threshold {
@@ -191,24 +156,46 @@ impl Detection {
         }
     }
 
-    fn most(&self) -> usize {
-        (self.size[0] * self.size[1] / PIXELS_OF_A_TOP).max(FEWEST_TOPS)
-    }
-
     /// Columns and rows of tiles of a frame.
     fn tiles(&self) -> [usize; 2] {
         self.size.map(|side| side.div_ceil(TILE as usize))
     }
 
-    pub(crate) fn report(&self, frames: usize) -> Report {
-        let [columns, rows] = self.tiles();
-        Report { frames, tiles: columns * rows, most: self.most(), width: self.size[0] }
+    /// The tiles of a frame, and its tops at most.
+    fn counts(&self) -> [usize; 2] {
+        let ([columns, rows], [width, height]) = (self.tiles(), self.size);
+        [columns * rows, (width * height / PIXELS_OF_A_TOP).max(FEWEST_TOPS)]
+    }
+
+    /// The words of what a search says of so many frames, as the device writes it: whether frames are odd, how many tops they have,
+    /// shares, tops.
+    pub(crate) fn words(&self, frames: usize) -> usize {
+        let [tiles, most] = self.counts();
+        frames * (2 + tiles + 2 * most)
+    }
+
+    /// What such words say of a frame.
+    pub(crate) fn of_frame(&self, words: &[u32], frames: usize, frame: usize) -> FrameTops {
+        let ([width, _], [tiles, most]) = (self.size, self.counts());
+        let (odd, found) = (words[frame], words[frames + frame] as usize);
+        let of = |first: usize, each: usize| &words[first + frame * each..][..each];
+        let shares = of(2 * frames, tiles).iter().map(|&bits| f32::from_bits(bits)).collect();
+        let tops = (odd == 0 && found <= most).then(|| {
+            let (pairs, _) = of((2 + tiles) * frames, 2 * most)[..2 * found].as_chunks::<2>();
+            let mut tops = pairs.to_vec();
+            tops.sort_unstable();
+            let top = |&[place, height]: &[u32; 2]| {
+                (place as usize % width, place as usize / width, f32::from_bits(height))
+            };
+            tops.iter().map(top).collect()
+        });
+        FrameTops { tops, shares }
     }
 
     /// The numbers that a search computes, besides its report: three for each pixel, three for each tile.
     pub(crate) fn numbers(&self, frames: usize) -> Result<Bytes, GpuError> {
         let [width, height] = self.size;
-        Bytes::of::<[f32; 3]>(frames * (width * height + self.report(1).tiles))
+        Bytes::of::<[f32; 3]>(frames * (width * height + self.counts()[0]))
     }
 
     /// Thresholds by noise, if there are any.
@@ -246,19 +233,17 @@ impl Detection {
         assert!(self.takes(count), "too many frames");
         let kind = kind_of(&frames);
         // Aligned for pixels of any type.
-        let mut pixels = vec![0f32; (count * width * height * kind.bytes()).div_ceil(4)];
+        let bytes = count * width * height * kind.bytes();
+        let mut pixels = vec![0f32; bytes.div_ceil(size_of::<f32>())];
+        let first = pixels.as_mut_ptr().cast::<u8>();
         // SAFETY: there are as many bytes, and any bytes are numbers.
-        let bytes = unsafe {
-            let bytes = count * width * height * kind.bytes();
-            std::slice::from_raw_parts_mut(pixels.as_mut_ptr().cast::<u8>(), bytes)
-        };
-        gather(&frames, 0, bytes);
+        gather(&frames, 0, unsafe { std::slice::from_raw_parts_mut(first, bytes) });
         let numbers = self.numbers(count).expect("few bytes").get() / size_of::<f32>();
-        let (mut numbers, report) = (vec![f32::NAN; numbers], self.report(count));
-        let (mut words, places) = (vec![u32::MAX; report.words()], self.places.concat());
+        let (mut numbers, places) = (vec![f32::NAN; numbers], self.places.concat());
+        let mut words = vec![u32::MAX; self.words(count)];
         let job = self.job(
             kind,
-            &report,
+            count,
             DetectionMemory {
                 pixels: pixels.as_ptr().cast(),
                 places: places.as_ptr(),
@@ -268,13 +253,12 @@ impl Detection {
                 report: words.as_mut_ptr(),
             },
         );
-        let most = TILE_NUMBERS.max(DetectionJob::mean_numbers(job.radius));
-        let mut room = vec![f32::NAN; most];
-        debug_assert!(room.len() >= (LINES * SEGMENT) as usize);
+        let most = DetectionStep::ALL.iter().map(|step| step.numbers(job.radius)).max();
+        let mut room = vec![f32::NAN; most.unwrap_or(0)];
         for step in DetectionStep::ALL {
             // SAFETY: the job's pointers are those of memory of the size that it asks for, and nobody else has it.
             unsafe { step.on_host(&job, &mut room) };
         }
-        (0..count).map(|frame| report.of_frame(&words, frame)).collect()
+        (0..count).map(|frame| self.of_frame(&words, count, frame)).collect()
     }
 }

@@ -18,11 +18,8 @@ pub enum GpuError {
     #[error("no NVIDIA driver: its library {LIBRARY} is not found")]
     NoDriver,
     /// The driver's library lacks a function that this crate calls.
-    #[error("the NVIDIA driver cannot be used: its library {LIBRARY} has no function {function}")]
-    MissingFunction {
-        /// Its name.
-        function: &'static str,
-    },
+    #[error("the NVIDIA driver cannot be used: its library {LIBRARY} has no function {0}")]
+    MissingFunction(&'static str),
     /// The driver is too old for the calls of this crate.
     #[error("the NVIDIA driver is too old: it supports CUDA {}.{}, but {}.{} is needed",
         found / 1000, found % 1000 / 10, needed / 1000, needed % 1000 / 10)]
@@ -67,11 +64,8 @@ pub enum GpuError {
         each: usize,
     },
     /// There are more windows than a kernel can count.
-    #[error("{count} windows are too many at a time (at most {})", u32::MAX)]
-    TooManyWindows {
-        /// How many windows there are.
-        count: usize,
-    },
+    #[error("{0} windows are too many at a time (at most {most})", most = u32::MAX)]
+    TooManyWindows(usize),
     /// No kernel of the requested family takes such windows.
     #[error(
         "no kernel of the family {family:?} fits {shape} spots by {} in windows of {}x{} pixels",

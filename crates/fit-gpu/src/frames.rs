@@ -9,9 +9,9 @@ use fit_windows::AnyWindows;
 use crate::GpuError;
 use crate::bytes::Bytes;
 use crate::card::Card;
-use crate::detection::{Detection, DetectionMemory, FrameTops, Report};
+use crate::detection::{Detection, DetectionMemory, FrameTops};
 use crate::devices::on_each;
-use crate::driver::{DeviceMemory, Function, Mirror, Stream};
+use crate::driver::{DeviceMemory, Loaded, Mirror, Stream};
 use crate::pixels::{gather, kind_of};
 use crate::pool::{Pool, lock};
 
@@ -35,7 +35,7 @@ pub(crate) type FramesThere = (*const u8, (u32, u32));
 struct Home {
     card: Arc<Card>,
     detection: Detection,
-    functions: Vec<(DetectionStep, Function)>,
+    kernels: Vec<(DetectionStep, Arc<Loaded>)>,
     places: DeviceMemory,
     kernel: DeviceMemory,
     thresholds: DeviceMemory,
@@ -67,30 +67,30 @@ impl Home {
     fn new(number: usize, detection: &Detection) -> Result<Self, GpuError> {
         let card = Card::get(number)?;
         let _context = card.context.enter()?;
-        let functions = DetectionStep::ALL.iter().map(|&step| Ok((step, card.detection(step)?)));
-        let functions = functions.collect::<Result<Vec<_>, GpuError>>()?;
+        let kernels = DetectionStep::ALL.iter().map(|&step| Ok((step, card.detection(step)?)));
+        let kernels = kernels.collect::<Result<Vec<_>, GpuError>>()?;
         let stream = Stream::new(&card.context)?;
         Ok(Self {
             places: stream.upload(&detection.places.concat())?,
             kernel: stream.upload(&detection.kernel)?,
             thresholds: stream.upload(detection.thresholds().unwrap_or(&[]))?,
             detection: detection.clone(),
-            functions,
+            kernels,
             slots: Pool::new(),
             card: Arc::clone(&card),
         })
     }
 
     /// Sends frames, and puts their search into a stream.
-    fn send(&self, slot: &mut Slot, frames: &AnyWindows<'_>) -> Result<Report, GpuError> {
+    fn send(&self, slot: &mut Slot, frames: &AnyWindows<'_>) -> Result<(), GpuError> {
         let (count, height, width) = frames.frames();
         let (detection, kind) = (&self.detection, kind_of(frames));
         let Slot { stream, frames: memory, numbers, report } = slot;
         let bytes = Bytes::of_windows(count, frames.size(), kind)?;
-        let told = detection.report(count);
+        let words = detection.words(count);
         memory.reserve(bytes)?;
         numbers.reserve(detection.numbers(count)?)?;
-        report.reserve(Bytes::of::<u32>(told.words())?)?;
+        report.reserve(Bytes::of::<u32>(words)?)?;
         let frame = width * height * kind.bytes();
         let part = (PART / frame).max(1);
         // SAFETY: the stream was waited for before the slot was given back; any bytes are bytes.
@@ -98,11 +98,11 @@ impl Home {
         for (number, to) in all.chunks_mut(part * frame).enumerate() {
             gather(frames, number * part, to);
             // SAFETY: the memory of the slot stays as it is until the stream has been waited for.
-            unsafe { stream.copy_in_at(&memory.there, number * part * frame, to)? };
+            unsafe { stream.copy_in(&memory.there, number * part * frame, to)? };
         }
         let job = detection.job(
             kind,
-            &told,
+            count,
             DetectionMemory {
                 pixels: memory.there.address::<u8>().cast_const().cast(),
                 places: self.places.address(),
@@ -112,14 +112,13 @@ impl Home {
                 report: report.there.address(),
             },
         );
-        for (step, function) in &self.functions {
+        for (step, kernel) in &self.kernels {
             let (blocks, shared) = (detection.blocks(&job, *step), detection.shared(*step));
             // SAFETY: docs/gpu-safety.md: there is memory for all that the job asks for, and the block has what its crews take.
-            unsafe { function.launch(stream, blocks, Detection::THREADS as u32, shared, &job)? };
+            unsafe { kernel.launch(stream, blocks, Detection::THREADS as u32, shared, &job)? };
         }
         // SAFETY: there is room for as many words, and nobody looks before the stream was waited for.
-        unsafe { report.send_back::<u32>(stream, told.words())? };
-        Ok(told)
+        unsafe { report.send_back::<u32>(stream, words) }
     }
 }
 
@@ -150,17 +149,16 @@ impl FrameDetector {
     pub fn send(&self, frames: AnyWindows<'_>) -> Result<Option<SentFrames>, GpuError> {
         let home = &self.homes[self.turn.fetch_add(1, Ordering::Relaxed) % self.homes.len()];
         let (count, height, width) = frames.frames();
-        let size = [width, height];
-        let plain = frames.corners().is_none() && size == home.detection.size;
+        let plain = frames.corners().is_none() && [width, height] == home.detection.size;
         if !plain || !home.detection.takes(count) {
             return Ok(None);
         }
         let _context = home.card.context.enter()?;
         let mut slot = home.slots.take(|| Slot::new(&home.card))?;
         // After an error the slot goes, and its stream is waited for.
-        let report = home.send(&mut slot, &frames)?;
+        home.send(&mut slot, &frames)?;
         let (home, slot) = (Arc::clone(home), Some(Mutex::new(slot)));
-        Ok(Some(SentFrames { slot, home, report, count, kind: kind_of(&frames) }))
+        Ok(Some(SentFrames { slot, home, count, kind: kind_of(&frames) }))
     }
 }
 
@@ -169,7 +167,6 @@ pub struct SentFrames {
     /// There until the end.
     slot: Option<Mutex<Slot>>,
     home: Arc<Home>,
-    report: Report,
     count: usize,
     kind: PixelKind,
 }
@@ -186,9 +183,10 @@ impl SentFrames {
         let Some(slot) = &mut self.slot else { return Ok(Vec::new()) };
         let slot = slot.get_mut().unwrap_or_else(PoisonError::into_inner);
         slot.stream.wait()?;
+        let (detection, count) = (&self.home.detection, self.count);
         // SAFETY: the stream has got past the copy of so many words.
-        let words = unsafe { slot.report.here.values::<u32>(self.report.words()) };
-        Ok((0..self.count).map(|frame| self.report.of_frame(words, frame)).collect())
+        let words = unsafe { slot.report.here.values::<u32>(detection.words(count)) };
+        Ok((0..count).map(|frame| detection.of_frame(words, count, frame)).collect())
     }
 
     /// The device's number.

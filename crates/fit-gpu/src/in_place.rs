@@ -3,16 +3,16 @@ use std::mem::MaybeUninit;
 use std::sync::{Arc, Mutex};
 
 use fit_core::{ArgumentError, Errors, Estimator, Fit, Options, Start};
-use fit_gpu_kernel::{Job, PixelKind, Task};
+use fit_gpu_kernel::{Job, PixelKind};
 use fit_windows::{AnyWindows, NoteKind};
 
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::{Card, Choice};
-use crate::driver::{self, CurrentContext, DeviceMemory, Event, Stream};
+use crate::driver::{self, ContextGuard, DeviceMemory, Event, Stream};
 use crate::inputs::Inputs;
 use crate::lent::{Lent, Spare};
-use crate::pixels;
+use crate::pixels::kind_of;
 use crate::pool::lock;
 use crate::side_data::SideInputs;
 
@@ -62,11 +62,6 @@ pub struct InPlace {
 
 shown!(InPlace, own => "InPlace {{ {} }}", own.card.info.name);
 
-/// A thread's stay at a device: see [`InPlace::enter`].
-pub struct ContextGuard(#[expect(dead_code, reason = "it acts when it goes")] CurrentContext);
-
-shown!(ContextGuard, _own => "ContextGuard");
-
 /// What one fit after the other uses.
 struct Desk {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
@@ -106,7 +101,7 @@ impl InPlace {
     /// # Errors
     /// [`GpuError`].
     pub fn enter(&self) -> Result<ContextGuard, GpuError> {
-        Ok(ContextGuard(self.card.context.enter()?))
+        self.card.context.enter()
     }
 
     /// Lets fits from now on wait for all that is in this stream, a `CUstream` of the device's primary context; null is the default
@@ -150,25 +145,23 @@ impl InPlace {
         let weighs = !weights.is_null();
         let data = windows.side_data();
         let notes = if weighs { NoteKind::Weights } else { windows.note_kind(options) };
-        let weighted = weighs || data.is_weighted();
         let choice = Choice {
             started: !matches!(start, DeviceStart::Host(Start::Estimate)),
-            noted: data.is_mapped() || weighted,
+            given: [data.is_mapped(), weighs || data.is_weighted()],
             ..Choice::new(options, size, count, notes)
         };
         let launch = self.card.launch(&choice)?;
         let errors = || -> Result<_, GpuError> {
-            let task = Task::of_errors(size, options, data.is_mapped(), weighted)?;
             let launch = self.card.launch(&choice.of_errors())?;
-            Ok((task, launch, self.spare.take(Bytes::of::<Errors>(count)?)?))
+            Ok((launch, self.spare.take(Bytes::of::<Errors>(count)?)?))
         };
         let errors = with_errors.then(errors).transpose()?;
-        let mut job = Job::new(Task::of(size, options, data.is_mapped())?, kind);
+        let mut job = launch.job(kind);
         job.pixels = pixels;
         job.count = window_count(count)?;
         if windows.corners().is_some() {
             let (_, height, width) = windows.frames();
-            let side = |side| u32::try_from(side).map_err(|_| GpuError::TooManyWindows { count });
+            let side = |side| u32::try_from(side).map_err(|_| GpuError::TooManyWindows(count));
             (job.frame_width, job.frame_height) = (side(width)?, side(height)?);
         }
 
@@ -189,13 +182,14 @@ impl InPlace {
                 job.weights = weights;
             }
             launch.run(stream, &job)?;
-            if let Some((task, launch, errors)) = &errors {
-                let job = Job { task: *task, errors: errors.address().cast_mut().cast(), ..job };
+            if let Some((launch, errors)) = &errors {
+                let job =
+                    Job { task: launch.task, errors: errors.address().cast_mut().cast(), ..job };
                 launch.run(stream, &job)?;
             }
         }
         stream.wait()?;
-        Ok(DeviceFits { count, fits, errors: errors.map(|(.., errors)| errors) })
+        Ok(DeviceFits { count, fits, errors: errors.map(|(_, errors)| errors) })
     }
 }
 
@@ -203,7 +197,9 @@ impl DeviceWindows<'_> {
     /// Checks all that can be told without a device. Returns how kernels read the pixels.
     fn check(&self, options: &Options) -> Result<PixelKind, GpuError> {
         let Self { shapes, weights, start, .. } = self;
-        let kind = kind_of(shapes)?;
+        let (AnyWindows::F32(_) | AnyWindows::U16(_) | AnyWindows::U8(_)) = shapes else {
+            return Err(GpuError::PixelType);
+        };
         if !weights.is_null() {
             if shapes.side_data().is_weighted() {
                 return Err(GpuError::WeightsTwice);
@@ -217,15 +213,7 @@ impl DeviceWindows<'_> {
             DeviceStart::Host(start) => shapes.validate(options, *start, count)?,
             _ => shapes.validate_errors(options, count, count)?,
         }
-        Ok(kind)
-    }
-}
-
-/// How kernels read the pixels.
-fn kind_of(windows: &AnyWindows<'_>) -> Result<PixelKind, GpuError> {
-    match windows {
-        AnyWindows::F32(_) | AnyWindows::U16(_) | AnyWindows::U8(_) => Ok(pixels::kind_of(windows)),
-        _ => Err(GpuError::PixelType),
+        Ok(kind_of(shapes))
     }
 }
 
@@ -343,10 +331,8 @@ impl DeviceFits {
     /// # Errors
     /// [`GpuError`], also if there are none.
     pub fn fetch_error_bytes(&self, to: &mut [MaybeUninit<Errors>]) -> Result<(), GpuError> {
-        match &self.errors {
-            Some(errors) => errors.fetch(to, self.count),
-            None => Err(ArgumentError::OutputCount { spots: 0, given: to.len() }.into()),
-        }
+        let none = ArgumentError::OutputCount { spots: 0, given: to.len() };
+        self.errors.as_ref().ok_or(none)?.fetch(to, self.count)
     }
 
     /// Copies the errors to the host. Without any, all are unknown.
@@ -354,13 +340,8 @@ impl DeviceFits {
     /// # Errors
     /// [`GpuError`].
     pub fn fetch_errors(&self, errors: &mut [Errors]) -> Result<(), GpuError> {
-        match &self.errors {
-            Some(found) => found.fetch(errors, self.count),
-            None => {
-                errors.fill(Errors::unknown());
-                Ok(())
-            }
-        }
+        errors.fill(Errors::unknown());
+        self.errors.as_ref().map_or(Ok(()), |found| found.fetch(errors, self.count))
     }
 }
 

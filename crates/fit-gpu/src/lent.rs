@@ -30,50 +30,33 @@ const MAKING: Duration = Duration::from_micros(100);
 /// Memory that was given back.
 struct Returned {
     memory: DeviceMemory,
-    after: After,
-}
-
-/// When memory may be used again.
-enum After {
-    /// Nobody had its address.
-    Now,
-    /// Who had it may have put work with it into a stream, and not have waited: an event behind all that was on its way.
-    Event(Event),
-    /// The same, with a driver that has no such event.
-    Everything,
+    /// Whether someone else had its address, who may have put work with it into a stream, and not have waited.
+    seen: bool,
+    /// Then an event behind all that was on its way; nothing from a driver that has none.
+    after: Option<Event>,
 }
 
 impl Returned {
     /// Whether it need not be waited for, or not longer than it takes to make other memory. Without an event nobody can tell.
     fn is_free(&self) -> bool {
-        let After::Event(event) = &self.after else { return true };
+        let Some(event) = &self.after else { return true };
         let begin = Instant::now();
-        loop {
-            match event.is_passed() {
-                true => return true,
-                false if begin.elapsed() > MAKING => return false,
-                false => std::hint::spin_loop(),
+        while !event.is_passed() {
+            if begin.elapsed() > MAKING {
+                return false;
             }
+            std::hint::spin_loop();
         }
+        true
     }
 
     fn wait(self, context: &Context) -> Result<DeviceMemory, GpuError> {
         match self.after {
-            After::Now => {}
-            After::Event(event) => event.wait()?,
-            After::Everything => context.wait()?,
+            Some(event) => event.wait()?,
+            None if self.seen => context.wait()?,
+            None => {}
         }
         Ok(self.memory)
-    }
-}
-
-impl After {
-    /// Behind all that is on its way.
-    fn all(context: &Arc<Context>) -> Self {
-        match Event::behind_all(context) {
-            Ok(Some(event)) => Self::Event(event),
-            _ => Self::Everything,
-        }
     }
 }
 
@@ -141,9 +124,9 @@ impl Lent {
         let out = lock(&self.spare.out);
         if self.seen.load(Ordering::Relaxed) {
             // Who has the address may have work with it on its way.
-            match After::all(&self.spare.context) {
-                After::Event(event) => out.wait_for(&event)?,
-                _ => self.spare.context.wait()?,
+            match Event::behind_all(&self.spare.context) {
+                Some(event) => out.wait_for(&event)?,
+                None => self.spare.context.wait()?,
             }
         }
         // SAFETY: a kernel has written as many of this type, and there is room for them.
@@ -157,9 +140,9 @@ impl Drop for Lent {
         // Whoever drops it may use another device.
         let _context = self.spare.context.enter();
         let seen = self.seen.load(Ordering::Relaxed);
-        let after = if seen { After::all(&self.spare.context) } else { After::Now };
+        let after = if seen { Event::behind_all(&self.spare.context) } else { None };
         let mut kept = lock(&self.spare.kept);
-        kept.push(Returned { memory, after });
+        kept.push(Returned { memory, seen, after });
         let too_old = (kept.len() > KEPT).then(|| kept.remove(0));
         drop(kept);
         // The driver waits for work with what it frees.

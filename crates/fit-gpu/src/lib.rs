@@ -15,7 +15,6 @@ macro_rules! shown {
 mod batch;
 mod bytes;
 mod card;
-mod compiled;
 mod curve;
 mod detection;
 mod devices;
@@ -27,6 +26,7 @@ mod inputs;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod internals;
+mod kept;
 mod lent;
 mod pinned;
 mod pipeline;
@@ -39,15 +39,14 @@ mod slot;
 mod specialization;
 
 pub use batch::Gpu;
-pub use curve::{
-    CurveGpu, CurveRecord, CurveRecords, CurveResident, DeviceCurves, spliced, spliced_double,
-};
+pub use curve::{CurveGpu, CurveRecord, CurveRecords, DeviceCurves, spliced, spliced_double};
 pub use detection::{Detection, DetectionThreshold, FrameTops};
 pub use devices::{DeviceInfo, devices, free_memory};
+pub use driver::ContextGuard;
 pub use error::GpuError;
 pub use fit_gpu_kernel::{CurveMethod, DetectionPlace, Family, KernelMethod};
 pub use frames::{FrameDetector, SentFrames};
-pub use in_place::{ContextGuard, DeviceFits, DeviceStart, DeviceWindows, InPlace, device_of};
+pub use in_place::{DeviceFits, DeviceStart, DeviceWindows, InPlace, device_of};
 pub use pinned::{Pinnable, PinnedBuffer};
 pub use resident::Resident;
 pub use session::GpuSession;

@@ -2,7 +2,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use fit_core::{Errors, Fit, Fits, Options, Outcomes, Start};
-use fit_gpu_kernel::{Family, Job, Task};
+use fit_gpu_kernel::Family;
 use fit_windows::AnyWindows;
 
 use crate::GpuError;
@@ -130,15 +130,12 @@ impl Pipeline {
         let choice = Choice {
             family,
             started: !matches!(work, Work::Fit(Start::Estimate, _)),
-            noted: side.is_some(),
+            given: [data.is_mapped(), data.is_weighted()],
             ..Choice::new(options, size, count, windows.note_kind(options))
         };
-        let (task, choice) = match work {
-            Work::Fit(..) => (Task::of(size, options, data.is_mapped())?, choice),
-            Work::Errors(..) => {
-                let task = Task::of_errors(size, options, data.is_mapped(), data.is_weighted())?;
-                (task, choice.of_errors())
-            }
+        let choice = match work {
+            Work::Fit(..) => choice,
+            Work::Errors(..) => choice.of_errors(),
         };
         let kind = kind_of(&windows);
         let _context = self.card.context.enter()?;
@@ -156,7 +153,7 @@ impl Pipeline {
             bytes => bytes.div_ceil(CHUNK).max(SLOTS),
         };
         let chunk = count.div_ceil(chunks).max(1);
-        let mut job = Job::new(task, kind);
+        let mut job = launch.job(kind);
         let Self { card, slots, frames, planes } = self;
         let in_flight = InFlight(slots);
         let stream = &in_flight.0[0].stream;
@@ -221,7 +218,7 @@ impl Frames {
             return Ok(None);
         }
         // SAFETY: the caller's promise.
-        unsafe { stream.copy_in(&self.memory, slice)? };
+        unsafe { stream.copy_in(&self.memory, 0, slice)? };
         stream.record(&self.there)?;
         Ok(Some((self.memory.address::<u8>().cast_const(), (width, height))))
     }

@@ -1,14 +1,14 @@
 use std::sync::Arc;
 
 use fit_core::{ArgumentError, Errors, Fit, Options, Pixel, Shape, Size, Start};
-use fit_gpu_kernel::{Family, Job, PixelKind, Task};
+use fit_gpu_kernel::{Family, Job, PixelKind};
 use fit_windows::{AnyWindows, NoteKind, Windows};
 use ndarray::ArrayView3;
 
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::{Card, Choice, Launch};
-use crate::driver::{DeviceMemory, HostMemory, Mirror, Stopwatch, Stream};
+use crate::driver::{DeviceMemory, HostMemory, Mirror, Stream};
 use crate::pixels::{gather, gather_starts, kind_of};
 
 /// Windows in the memory of a device, to fit again and again, for instance with other options. The outcomes
@@ -26,7 +26,6 @@ pub struct Resident {
     fits: DeviceMemory,
     /// Those of the last fits, once they were asked for.
     errors: DeviceMemory,
-    watch: Stopwatch,
     fitted: bool,
 }
 
@@ -42,20 +41,7 @@ impl Resident {
         spots: ArrayView3<'_, P>,
         start: Start<'_>,
     ) -> Result<Self, GpuError> {
-        Self::of(device, &Windows::stack(spots).into(), start)
-    }
-
-    /// Whether nothing is on its way.
-    ///
-    /// # Errors
-    /// [`GpuError`] if the device failed.
-    #[cfg(feature = "internals")]
-    #[doc(hidden)]
-    pub fn is_done(&self) -> Result<bool, GpuError> {
-        self.stream.is_done()
-    }
-
-    fn of(device: usize, windows: &AnyWindows<'_>, start: Start<'_>) -> Result<Self, GpuError> {
+        let windows = &AnyWindows::from(Windows::stack(spots));
         let (count, size, kind) = (windows.count(), windows.size(), kind_of(windows));
         size.validate()?;
         start.validate(count)?;
@@ -82,7 +68,7 @@ impl Resident {
             let to = unsafe { host.values::<u8>(these * window) };
             gather(windows, first, to);
             // SAFETY: the host's memory stays as it is until the stream has been waited for.
-            unsafe { stream.copy_in_at(&pixels, first * window, to)? };
+            unsafe { stream.copy_in(&pixels, first * window, to)? };
             stream.wait()?;
         }
         if let Some((circles, outlines)) = &mut starts {
@@ -99,7 +85,6 @@ impl Resident {
         Ok(Self {
             fits: DeviceMemory::new(context, Bytes::of::<Fit<f32>>(count)?)?,
             errors: DeviceMemory::new(context, Bytes::NONE)?,
-            watch: Stopwatch::new(context)?,
             fitted: false,
             card,
             size,
@@ -111,14 +96,14 @@ impl Resident {
         })
     }
 
-    /// The number of windows.
-    pub fn len(&self) -> usize {
-        self.count
-    }
-
-    /// Whether there are no windows.
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
+    /// Whether nothing is on its way.
+    ///
+    /// # Errors
+    /// [`GpuError`] if the device failed.
+    #[cfg(feature = "internals")]
+    #[doc(hidden)]
+    pub fn is_done(&self) -> Result<bool, GpuError> {
+        self.stream.is_done()
     }
 
     /// Fits all windows. Returns the seconds that the kernel took, by the device's own clock.
@@ -140,15 +125,13 @@ impl Resident {
     fn run(&mut self, options: &Options, family: Option<Family>) -> Result<f64, GpuError> {
         let _context = self.card.context.enter()?;
         let (size, count) = (self.size, self.count);
-        let task = Task::of(size, options, false)?;
         let started = self.starts.is_some();
         if matches!(options.shape, Shape::GivenSigma(_)) && !started {
             return Err(ArgumentError::StartCount { spots: count, given: 0 }.into());
         }
         let choice = Choice::new(options, size, count, NoteKind::None);
-        let choice = Choice { family, started, ..choice };
-        let launch = self.card.launch(&choice)?;
-        let mut job = Job { fits: self.fits.address(), ..self.job(task)? };
+        let launch = self.card.launch(&Choice { family, started, ..choice })?;
+        let mut job = Job { fits: self.fits.address(), ..self.job(&launch)? };
         if let Some((circles, outlines)) = &self.starts {
             job.starts = circles.there.address();
             job.outlines = outlines.there.address();
@@ -159,16 +142,16 @@ impl Resident {
     }
 
     /// A job for all windows.
-    fn job(&self, task: Task) -> Result<Job, GpuError> {
+    fn job(&self, launch: &Launch) -> Result<Job, GpuError> {
         let pixels = self.pixels.address::<u8>().cast_const().cast();
-        Ok(Job { pixels, count: window_count(self.count)?, ..Job::new(task, self.kind) })
+        Ok(Job { pixels, count: window_count(self.count)?, ..launch.job(self.kind) })
     }
 
     /// Launches a kernel, and returns the seconds that it took.
     fn launch(&self, launch: &Launch, job: &Job) -> Result<f64, GpuError> {
         // SAFETY: docs/gpu-safety.md: there is memory for `count` windows and all that is found, which lives as long as
         // `self`, and the stream is waited for.
-        self.watch.time(&self.stream, || unsafe { launch.run(&self.stream, job) })
+        self.stream.time(|| unsafe { launch.run(&self.stream, job) })
     }
 
     /// Finds the errors of the last fits, which were made with these options, and copies them to the host. Returns the
@@ -186,17 +169,16 @@ impl Resident {
         if errors.len() != count {
             return Err(ArgumentError::OutputCount { spots: count, given: errors.len() }.into());
         }
-        let task = Task::of_errors(size, options, false, false)?;
+        let choice = Choice::new(options, size, count, NoteKind::None).of_errors();
+        let launch = self.card.launch(&choice)?;
         if !self.fitted {
             errors.fill(Errors::unknown());
             return Ok(0.0);
         }
         let _context = self.card.context.enter()?;
-        let choice = Choice::new(options, size, count, NoteKind::None).of_errors();
-        let launch = self.card.launch(&choice)?;
         self.errors.reserve(Bytes::of::<Errors>(count)?)?;
         let (fits, errors_there) = (self.fits.address(), self.errors.address::<Errors>());
-        let job = Job { fits, errors: errors_there, ..self.job(task)? };
+        let job = Job { fits, errors: errors_there, ..self.job(&launch)? };
         let seconds = self.launch(&launch, &job)?;
         // SAFETY: the kernel has written the errors of every fit.
         unsafe { self.stream.fetch(errors, errors_there)? };

@@ -26,7 +26,6 @@ pub struct GpuSession {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
     stream: Stream,
     size: Size,
-    task: Task,
     most: usize,
     launch: Launch,
     pixels: HostMemory,
@@ -51,7 +50,8 @@ impl GpuSession {
         most: usize,
         options: &Options,
     ) -> Result<Self, GpuError> {
-        let task = Task::of(size, options, false)?;
+        // What makes no sense is an error where there is no GPU, too.
+        Task::of(size, options, false)?;
         window_count(most)?;
         // With pixels of one byte there are the most windows.
         let few = most.min(MAPPED / size.pixels().max(1));
@@ -64,7 +64,6 @@ impl GpuSession {
         let choice = Choice::new(options, size, few, NoteKind::None);
         Ok(Self {
             size,
-            task,
             most,
             launch: card.launch(&choice)?,
             pixels: host(pixels)?,
@@ -122,14 +121,8 @@ impl GpuSession {
         }
         let bytes = Bytes::of_windows(count, size, kind)?.get();
         if bytes > MAPPED {
-            let part = Part {
-                options: &self.options,
-                family: None,
-                windows: *windows,
-                range: 0..count,
-                side: None,
-                sent: None,
-            };
+            let (options, windows, range) = (&self.options, *windows, 0..count);
+            let part = Part { options, family: None, windows, range, side: None, sent: None };
             return self.pipeline.run(&part, &mut Work::Fit(start, Outcomes::F32(fits)));
         }
         let _context = self.card.context.enter()?;
@@ -141,7 +134,7 @@ impl GpuSession {
             pixels: self.pixels.device_address::<u8>().cast_const().cast(),
             fits: self.fits.device_address(),
             count: window_count(count)?,
-            ..Job::new(self.task, kind)
+            ..self.launch.job(kind)
         };
         if start != Start::Estimate {
             // SAFETY: the device is not at work.

@@ -58,7 +58,7 @@ impl<'a> SideInputs<'a> {
             // They are all in standard layout.
             let plane = plane.to_slice().unwrap_or_default();
             // SAFETY: the caller's promise.
-            unsafe { stream.copy_in_at(memory, first * size_of::<f32>(), plane)? };
+            unsafe { stream.copy_in(memory, first * size_of::<f32>(), plane)? };
             first += plane.len();
         }
         let all = memory.address::<f32>().cast_const();

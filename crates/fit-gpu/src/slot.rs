@@ -1,3 +1,4 @@
+use std::ffi::c_void;
 use std::ops::Range;
 
 use fit_core::{Errors, Fit, Fits, Outcomes, Start};
@@ -33,10 +34,8 @@ pub(crate) struct Slot {
 /// Which parts of the caller's memory the device can access directly.
 pub(crate) struct Reach {
     pixels: bool,
-    /// Where the device sees the start values.
-    starts: Option<*const [f32; 3]>,
-    /// Whether it sees the fits whose errors are wanted.
-    fitted: bool,
+    /// Where the device sees the start values, or the fits whose errors are wanted.
+    given: Option<*const c_void>,
     /// Where it sees the room for what is found.
     room: Option<*const u8>,
 }
@@ -47,13 +46,14 @@ impl Reach {
         let pixels = slice(&part.windows, Some(part.range.clone()));
         Self {
             pixels: pixels.is_some_and(|slice| seen_by_device(context, slice).is_some()),
-            starts: match *work {
-                Work::Fit(Start::F32(starts), _) => seen_by_device(context, starts),
+            given: match *work {
+                Work::Fit(Start::F32(starts), _) => {
+                    seen_by_device(context, starts).map(<*const _>::cast)
+                }
+                Work::Errors(Fits::F32(fits), _) => {
+                    seen_by_device(context, fits).map(<*const _>::cast)
+                }
                 _ => None,
-            },
-            fitted: match *work {
-                Work::Errors(Fits::F32(fits), _) => seen_by_device(context, fits).is_some(),
-                _ => false,
             },
             room: work.room(0..part.range.len()).and_then(|room| seen_by_device(context, room)),
         }
@@ -146,7 +146,7 @@ impl Slot {
                 // SAFETY: see above.
                 let there = unsafe {
                     match fits {
-                        Fits::F32(fits) if reach.fitted => {
+                        Fits::F32(fits) if reach.given.is_some() => {
                             given.there.receive(stream, &fits[these.clone()])?
                         }
                         _ => {
@@ -213,10 +213,10 @@ impl Slot {
         let Self { stream, inputs, .. } = self;
         // SAFETY: there is a start for each window of the batch; for copies see `send`.
         unsafe {
-            match (start, reach.starts.filter(|_| !outlines)) {
+            match (start, reach.given.filter(|_| !outlines)) {
                 // A few the kernel reads across the bus by itself.
                 (Start::F32(_), Some(there)) if these.len() <= DIRECT => {
-                    job.starts = there.add(these.start);
+                    job.starts = there.cast::<[f32; 3]>().add(these.start);
                 }
                 (Start::F32(starts), Some(_)) => {
                     job.starts = inputs.given.there.receive(stream, &starts[these])?;

@@ -5,6 +5,7 @@ use std::ops::Deref;
 
 use fit_core::{Corner, Erase, Pixel};
 
+use crate::side_data::with_side_data;
 use crate::{CameraMap, Weights, WindowShape, Windows};
 
 /// Work to do with windows whose pixel type is known only at run time.
@@ -45,32 +46,13 @@ macro_rules! any {
                 }
             }
 
-            fn shape(&mut self) -> &mut WindowShape<'a> {
+            fn shape_mut(&mut self) -> &mut WindowShape<'a> {
                 match self {
-                    $(Self::$variant(windows) => &mut windows.shape,)*
+                    $(Self::$variant(windows) => windows.shape_mut(),)*
                 }
             }
 
-            /// See [`Windows::with_map`].
-            #[must_use]
-            pub fn with_map(mut self, map: &'a CameraMap) -> Self {
-                self.shape().side_data.map = Some(map);
-                self
-            }
-
-            /// See [`Windows::with_weights`].
-            #[must_use]
-            pub fn with_weights(mut self, weights: Weights<'a>) -> Self {
-                self.shape().side_data.weights = Some(weights);
-                self
-            }
-
-            /// See [`Windows::with_corners`].
-            #[must_use]
-            pub fn with_corners(mut self, corners: &'a [Corner]) -> Self {
-                self.shape().side_data.corners = Some(corners);
-                self
-            }
+            with_side_data!();
         }
 
         impl<'a> Deref for AnyWindows<'a> {

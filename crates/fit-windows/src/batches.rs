@@ -24,28 +24,8 @@ macro_rules! __batches {
             self.fit_windows(options, $crate::Windows::stack(spots).into(), start, fits.into())
         }
 
-        /// Fits windows of `size` pixels that are cut out of a stack of frames.
-        ///
-        /// - `frames`: (n, height, width) of any memory layout.
-        /// - `corners`: where the windows lie; they may overlap.
-        /// - `start`, `fits`: as for `fit_into`; a start counts from the window's first pixel.
-        ///
-        /// # Errors
-        /// As for `fit_into`, and if a window is not within its frame.
-        pub fn fit_in_frames_into<P: $crate::private::Pixel, T: $crate::private::Scalar>(
-            &self,
-            options: &$crate::private::Options,
-            frames: $crate::private::ArrayView3<'_, P>,
-            size: $crate::private::Size,
-            corners: &[$crate::private::Corner],
-            start: $crate::private::Start<'_>,
-            fits: &mut [$crate::private::Fit<T>],
-        ) -> Result<(), $error> {
-            let windows = $crate::Windows::cuts(frames, size, corners);
-            self.fit_windows(options, windows.into(), start, fits.into())
-        }
-
-        /// Fits windows, stacked or cut from frames.
+        /// Fits windows, stacked or cut from frames (`Windows::cuts`); these may overlap, and a start counts from the window's
+        /// first pixel.
         ///
         /// # Errors
         /// As for `fit_into`, and if a window is not within its frame.

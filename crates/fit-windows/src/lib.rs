@@ -18,7 +18,7 @@ pub use side_data::{NoteKind, SideData, Weights};
 /// For the macro of this crate alone.
 #[doc(hidden)]
 pub mod private {
-    pub use fit_core::{Corner, Errors, Fit, Options, Outcomes, Pixel, Scalar, Size, Start};
+    pub use fit_core::{Errors, Fit, Options, Outcomes, Pixel, Scalar, Start};
     pub use ndarray::ArrayView3;
 }
 
@@ -87,17 +87,20 @@ impl<'a, P: Pixel> Windows<'a, P> {
     /// # Panics
     /// If the window does not exist, or is not within its frame.
     pub fn window(&self, index: usize) -> ArrayView2<'a, P> {
-        let Some(corners) = self.corners else {
-            return self.frames.index_axis_move(Axis(0), index);
-        };
-        let Corner { frame, x, y } = corners[index];
-        let (x, y) = (x as usize, y as usize);
-        let Size { width, height } = self.size;
-        let mut window = self.frames.index_axis_move(Axis(0), frame as usize);
-        window.slice_axis_inplace(Axis(0), (y..y + height).into());
-        window.slice_axis_inplace(Axis(1), (x..x + width).into());
-        window
+        let frame = |index| self.frames.index_axis_move(Axis(0), index);
+        match self.corners.map(|corners| corners[index]) {
+            Some(corner) => cut(frame(corner.frame as usize), corner, self.size),
+            None => frame(index),
+        }
     }
+}
+
+/// The window of an image at a corner.
+fn cut<P>(mut image: ArrayView2<'_, P>, corner: Corner, size: Size) -> ArrayView2<'_, P> {
+    let (x, y) = (corner.x as usize, corner.y as usize);
+    image.slice_axis_inplace(Axis(0), (y..y + size.height).into());
+    image.slice_axis_inplace(Axis(1), (x..x + size.width).into());
+    image
 }
 
 impl<'a> WindowShape<'a> {

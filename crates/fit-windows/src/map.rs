@@ -1,9 +1,8 @@
 //! Camera maps: offset, gain and read noise of each pixel of an sCMOS camera.
 
-use std::fmt;
-
 use fit_core::Size;
 use ndarray::{Array2, ArrayView2};
+use thiserror::Error;
 
 /// Offset, gain and variance of each pixel of a camera, as a manufacturer or a calibration gives them:
 /// photo-electrons = (ADU − offset)/gain, with a read noise of variance/gain² photo-electrons squared.
@@ -34,10 +33,12 @@ pub struct CameraMap {
 }
 
 /// Errors of camera maps.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum MapError {
     /// The maps have different sizes.
+    #[error("the map '{name}' has {}x{} pixels, the map 'offset' {}x{}",
+        other.width, other.height, offset.width, offset.height)]
     Sizes {
         /// The size of the map of offsets.
         offset: Size,
@@ -47,6 +48,7 @@ pub enum MapError {
         name: &'static str,
     },
     /// A number is out of its range.
+    #[error("the map '{name}' has {value} at column {x}, row {y}: it must be ≥ 0")]
     Number {
         /// The name of the map.
         name: &'static str,
@@ -58,26 +60,9 @@ pub enum MapError {
         value: f32,
     },
     /// All pixels are masked, or there is none.
+    #[error("the camera map has no pixel with a gain")]
     Empty,
 }
-
-impl fmt::Display for MapError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Sizes { offset, other, name } => write!(
-                f,
-                "the map '{name}' has {}x{} pixels, the map 'offset' {}x{}",
-                other.width, other.height, offset.width, offset.height
-            ),
-            Self::Number { name, x, y, value } => {
-                write!(f, "the map '{name}' has {value} at column {x}, row {y}: it must be ≥ 0")
-            }
-            Self::Empty => f.write_str("the camera map has no pixel with a gain"),
-        }
-    }
-}
-
-impl std::error::Error for MapError {}
 
 /// The sizes of the maps, and that none of their numbers is negative.
 fn check(

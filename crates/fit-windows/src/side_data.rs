@@ -3,7 +3,7 @@
 use fit_core::{ArgumentError, Corner, Estimator, Options, Pixel, Scalar, Size};
 use ndarray::{ArrayView2, ArrayView3, Axis};
 
-use crate::{CameraMap, WindowShape, Windows};
+use crate::{CameraMap, WindowShape, Windows, cut};
 
 /// The weight of each pixel in a least-squares fit.
 ///
@@ -58,30 +58,42 @@ impl<'a> SideData<'a> {
     }
 }
 
+/// The methods that give windows their side data, for windows of a known type and of any.
+macro_rules! with_side_data {
+    () => {
+        /// The same windows with a camera map. Pixels are converted to photo-electrons by it.
+        ///
+        /// Windows cut from frames have their positions from the cuts; a stack needs [`Windows::with_corners`].
+        #[must_use]
+        pub fn with_map(mut self, map: &'a CameraMap) -> Self {
+            self.shape_mut().side_data.map = Some(map);
+            self
+        }
+
+        /// The same windows with weights, for least squares.
+        #[must_use]
+        pub fn with_weights(mut self, weights: Weights<'a>) -> Self {
+            self.shape_mut().side_data.weights = Some(weights);
+            self
+        }
+
+        /// A stack of windows that lie at these corners in the camera map or in the image of weights; the number of the
+        /// frame is ignored.
+        #[must_use]
+        pub fn with_corners(mut self, corners: &'a [Corner]) -> Self {
+            self.shape_mut().side_data.corners = Some(corners);
+            self
+        }
+    };
+}
+pub(crate) use with_side_data;
+
 impl<'a, P: Pixel> Windows<'a, P> {
-    /// The same windows with a camera map. Pixels are converted to photo-electrons by it.
-    ///
-    /// Windows cut from frames have their positions from the cuts; a stack needs [`Windows::with_corners`].
-    #[must_use]
-    pub fn with_map(mut self, map: &'a CameraMap) -> Self {
-        self.shape.side_data.map = Some(map);
-        self
+    pub(crate) fn shape_mut(&mut self) -> &mut WindowShape<'a> {
+        &mut self.shape
     }
 
-    /// The same windows with weights, for least squares.
-    #[must_use]
-    pub fn with_weights(mut self, weights: Weights<'a>) -> Self {
-        self.shape.side_data.weights = Some(weights);
-        self
-    }
-
-    /// A stack of windows that lie at these corners in the camera map or in the image of weights; the number of the
-    /// frame is ignored.
-    #[must_use]
-    pub fn with_corners(mut self, corners: &'a [Corner]) -> Self {
-        self.shape.side_data.corners = Some(corners);
-        self
-    }
+    with_side_data!();
 
     /// Converts the pixels of a window, row after row, to photo-electrons where there is a camera map.
     #[inline(always)]
@@ -121,21 +133,18 @@ impl<'a, P: Pixel> Windows<'a, P> {
                 }
             }
             NoteKind::Weights => {
-                match (weights, place) {
-                    (Some(Weights::Windows(weights)), _) => {
-                        let weights = weights.index_axis_move(Axis(0), index);
-                        for (note, &value) in notes.iter_mut().zip(weights) {
-                            *note = weight(value);
-                        }
+                let own = match (weights, place) {
+                    (Some(Weights::Windows(all)), _) => Some(all.index_axis_move(Axis(0), index)),
+                    (Some(Weights::Frame(image)), Some(place)) => {
+                        Some(cut(image, place, self.size))
                     }
-                    (Some(Weights::Frame(weights)), Some(place)) => {
-                        let (x, y) = (place.x as usize, place.y as usize);
-                        for (i, note) in notes.iter_mut().enumerate() {
-                            let (row, column) = (i / self.size.width, i % self.size.width);
-                            *note = weight(weights[(y + row, x + column)]);
-                        }
+                    _ => None,
+                };
+                match own {
+                    Some(own) => {
+                        notes.iter_mut().zip(own).for_each(|(note, &own)| *note = weight(own));
                     }
-                    _ => notes.fill(R::splat(1.0)),
+                    None => notes.fill(R::splat(1.0)),
                 }
                 let Some((map, place)) = map.zip(place) else { return };
                 let scales = map.scale();

@@ -9,7 +9,7 @@ use crate::error::Wrong;
 use crate::fit::{fit, options};
 use crate::fitter::{Backend, Fitter, is_strict};
 use crate::model::Prepared;
-use crate::request::{Arguments, Checked, Constraints, Request};
+use crate::request::{Arguments, Array, Checked, Constraints, Request};
 
 /// Numbers of data sets that are on the host at a time, at most, if they have to be there.
 const MOST_ON_HOST: usize = 1 << 26;
@@ -53,22 +53,27 @@ impl There<'_> {
         let (of, model) = (self.of, self.checked.model);
         // SAFETY: as the caller says.
         unsafe {
+            let numbers = self.checked.info.length / 4;
+            let own_places = model.takes_places() && numbers > of.n_points;
+            if own_places && numbers < of.n_fits * of.n_points {
+                // The error says how many there are.
+                let none = vec![0; self.checked.info.length];
+                Prepared::new(model, of.n_fits, of.n_points, &none)?;
+            }
             // Where each fit's points lie is not needed on the host.
-            let own_places = model.takes_places() && self.checked.info.length / 4 > of.n_points;
             let info = if own_places {
                 Vec::new()
             } else {
                 self.read(of.user_info.cast::<u8>(), 0, of.user_info_size)?
             };
             let on_device = of.n_fits >= FEW && !is_strict()?;
-            if !(on_device && self.fit_on_device(&info, own_places, constraints)?) {
-                return self.fit_on_host(&info, own_places, constraints, None);
+            let mut left = None;
+            if on_device && self.fit_on_device(&info, own_places, constraints)? {
+                let states = self.read(of.output_states, 0, of.n_fits)?;
+                let is_left = |&fit: &usize| states[fit] == DeviceCurves::LEFT;
+                left = Some((0..of.n_fits).filter(is_left).collect::<Vec<_>>());
             }
-            let states = self.read(of.output_states, 0, of.n_fits)?;
-            let is_left =
-                |(fit, &state): (usize, &i32)| (state == DeviceCurves::LEFT).then_some(fit);
-            let left: Vec<usize> = states.iter().enumerate().filter_map(is_left).collect();
-            self.fit_on_host(&info, own_places, constraints, Some(&left))
+            self.fit_on_host(&info, own_places, constraints, left.as_deref())
         }
     }
 
@@ -84,8 +89,7 @@ impl There<'_> {
     ) -> Result<bool, Wrong> {
         let (of, checked) = (self.of, self.checked);
         let places = if own_places { of.user_info.cast::<f32>() } else { std::ptr::null() };
-        if own_places && (checked.info.length / 4 < of.n_fits * of.n_points || !places.is_aligned())
-        {
+        if own_places && !places.is_aligned() {
             return Ok(false);
         }
         let prepared = Prepared::new(checked.model, of.n_fits, of.n_points, info)?;
@@ -139,11 +143,12 @@ impl There<'_> {
             // SAFETY: as the caller says.
             unsafe {
                 let data = self.read_rows(of.data, &which, points)?;
-                let weights = match checked.weights {
-                    Some(weights) => Some(self.read_rows(weights.at, &which, points)?),
-                    None => None,
+                let read = |weights: Array<f32>| self.read_rows(weights.at, &which, points);
+                let weights = checked.weights.map(read).transpose()?;
+                let info = match own_places {
+                    true => self.read_rows(of.user_info.cast::<u8>(), &which, 4 * points)?,
+                    false => info.to_vec(),
                 };
-                let info = if own_places { self.own_places(&which)? } else { info.to_vec() };
                 let initial = self.read_rows(of.initial_parameters, &which, parameters)?;
                 let bounds = constraints.map(|constraints| constraints.picked(&which));
                 let limits = constraints.zip(bounds.as_deref());
@@ -177,22 +182,6 @@ impl There<'_> {
             }
         }
         Ok(())
-    }
-
-    /// `user_info` of some fits that have places of their own: bytes.
-    ///
-    /// # Safety
-    /// As [`fit_there`].
-    unsafe fn own_places(&self, which: &[usize]) -> Result<Vec<u8>, Wrong> {
-        let (of, bytes) = (self.of, 4 * self.of.n_points);
-        if self.checked.info.length / 4 < of.n_fits * of.n_points {
-            // Too few; the error says how many there are.
-            let none = vec![0; self.checked.info.length];
-            let prepared = Prepared::new(self.checked.model, of.n_fits, of.n_points, &none);
-            return prepared.map(|_| Vec::new());
-        }
-        // SAFETY: as the caller says.
-        unsafe { self.read_rows(of.user_info.cast::<u8>(), which, bytes) }
     }
 
     /// Some numbers of an array.

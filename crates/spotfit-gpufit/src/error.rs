@@ -63,13 +63,8 @@ impl Wrong {
     }
 }
 
-/// What programs for Gpufit read, and all of it.
-struct Last {
-    words: String,
-    all: String,
-}
-
-static LAST: Mutex<Last> = Mutex::new(Last { words: String::new(), all: String::new() });
+/// What programs for Gpufit read of the last error, and all of it.
+static LAST: Mutex<[String; 2]> = Mutex::new([const { String::new() }; 2]);
 
 thread_local! {
     /// What the pointers given to this thread point to.
@@ -96,17 +91,15 @@ pub(crate) fn guarded(what: impl FnOnce() -> Result<(), Wrong>) -> i32 {
 pub(crate) fn set(wrong: &Wrong) {
     let all = wrong.to_string();
     let words = wrong.words().map_or_else(|| all.clone(), str::to_owned);
-    *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Last { words, all };
+    *LAST.lock().unwrap_or_else(PoisonError::into_inner) = [words, all];
 }
 
 /// The last error, as a string that stays until this thread asks again.
 pub(crate) fn last(all: bool) -> *const c_char {
-    let text = {
-        let last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-        if all { last.all.clone() } else { last.words.clone() }
-    };
     // A message may repeat what it was given, zeros included.
-    let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
+    let text =
+        LAST.lock().unwrap_or_else(PoisonError::into_inner)[usize::from(all)].replace('\0', " ");
+    let text = CString::new(text).unwrap_or_default();
     let given = GIVEN.try_with(|given| {
         let given = &mut given.borrow_mut()[usize::from(all)];
         *given = text;

@@ -34,22 +34,22 @@ pub(crate) fn fit(request: Request<'_>, anywhere: bool) -> Result<(), Wrong> {
             options.limits = constraints.limits(block.clone());
         }
         let room = room.cut(block.len(), parameters);
+        let (formula, places) = (&prepared.formula, prepared.points(&block, points));
+        let data = rows(data, &block, points);
+        let weights = weights.map(|weights| rows(weights, &block, points));
+        let starts = rows(&starts, &(0..block.len()), parameters);
         if strict {
             options.max_iterations = strict::most(request.options.max_iterations);
-            let numbers = block.start * points..block.end * points;
-            let (data, weights) =
-                (&data[numbers.clone()], weights.map(|weights| &weights[numbers]));
-            let block = strict::Block { first, points, data, weights, starts: &starts };
-            strict::fit((&fitter, anywhere), &prepared, &block, &options, room)?;
+            let block = strict::Block { data, weights, places, starts };
+            strict::fit((&fitter, anywhere), formula, &block, &options, room)?;
             continue;
         }
-        let mut curves = Curves::new(rows(data, &block, points), prepared.points(&block, points));
+        let mut curves = Curves::new(data, places);
         if let Some(weights) = weights {
-            curves = curves.with_weights(rows(weights, &block, points));
+            curves = curves.with_weights(weights);
         }
-        let start = CurveStart::from(rows(&starts, &(0..block.len()), parameters));
-        let of = (&curves, start);
-        fitter.fit_gpufit(anywhere, &prepared.formula, of, &options, &request.options, room)?;
+        let of = (&curves, CurveStart::from(starts));
+        fitter.fit_gpufit(anywhere, formula, of, &options, &request.options, room)?;
     }
     Ok(())
 }
@@ -65,11 +65,7 @@ pub(crate) fn options(estimator: Estimator, fixed: Vec<bool>) -> CurveOptions {
 }
 
 /// Some rows of an array.
-pub(crate) fn rows<'a>(
-    values: &'a [f32],
-    which: &Range<usize>,
-    length: usize,
-) -> ArrayView2<'a, f32> {
+fn rows<'a>(values: &'a [f32], which: &Range<usize>, length: usize) -> ArrayView2<'a, f32> {
     let part = &values[which.start * length..which.end * length];
     ArrayView2::from_shape((which.len(), length), part).expect("as many numbers as that")
 }

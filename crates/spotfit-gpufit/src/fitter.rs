@@ -62,13 +62,20 @@ impl Fitter {
         gpu.as_ref().map_err(|error| Wrong::Gpu(error.clone()))
     }
 
-    /// What fits so many data sets: the GPU, or nothing but the CPU.
-    fn gpu_for(&self, fits: usize) -> Result<Option<&CurveGpu>, Wrong> {
-        match Backend::chosen()? {
-            Backend::Cpu => Ok(None),
-            Backend::Gpu => self.gpu().map(Some),
-            Backend::Auto if fits < FEW => Ok(None),
-            Backend::Auto => Ok(self.gpu().ok()),
+    /// What a GPU makes of so many data sets; `None` if the CPU has them, because they are few, or the GPU failed at them.
+    fn on_gpu<T>(
+        &self,
+        fits: usize,
+        fit: impl FnOnce(&CurveGpu) -> Result<T, GpuError>,
+    ) -> Result<Option<T>, Wrong> {
+        let gpu = match Backend::chosen()? {
+            Backend::Gpu => Some(self.gpu()?),
+            Backend::Auto if fits >= FEW => self.gpu().ok(),
+            _ => None,
+        };
+        match gpu.map(fit).transpose() {
+            Err(error) if falls_back(&error)? => Ok(None),
+            found => Ok(found?),
         }
     }
 
@@ -82,19 +89,17 @@ impl Fitter {
         gpufit: &GpufitOptions,
         mut room: GpufitBuffers<'_>,
     ) -> Result<(), Wrong> {
-        let gpu = if anywhere { self.gpu_for(curves.count())? } else { None };
-        let Some(gpu) = gpu else {
-            return Ok(self.cpu.fit_gpufit(formula, curves, start, options, gpufit, room)?);
+        let count = curves.count();
+        let on = |gpu: &CurveGpu| {
+            gpu.fit_gpufit(formula, curves, start, options, gpufit, room.reborrow())
         };
-        let left = match gpu.fit_gpufit(formula, curves, start, options, gpufit, room.reborrow()) {
-            Err(error) if falls_back(&error)? => (0..curves.count()).collect(),
-            left => left?,
-        };
-        if left.len() == curves.count() {
-            self.cpu.fit_gpufit(formula, curves, start, options, gpufit, room)?;
-        } else if !left.is_empty() {
-            let those = (&left[..], room);
-            self.cpu.fit_gpufit_left(formula, curves, start, options, gpufit, those)?;
+        match if anywhere { self.on_gpu(count, on)? } else { None } {
+            Some(left) if left.is_empty() => {}
+            Some(left) if left.len() < count => {
+                let those = (&left[..], room);
+                self.cpu.fit_gpufit_left(formula, curves, start, options, gpufit, those)?;
+            }
+            _ => self.cpu.fit_gpufit(formula, curves, start, options, gpufit, room)?,
         }
         Ok(())
     }
@@ -107,17 +112,12 @@ impl Fitter {
         (curves, start): (&Curves<'_>, CurveStart<'_>),
         options: &CurveOptions,
     ) -> Result<CurveFits, Wrong> {
-        let gpu = if anywhere { self.gpu_for(curves.count())? } else { None };
-        let Some(gpu) = gpu else { return Ok(self.cpu.fit(formula, curves, start, options)?) };
-        let (mut fits, left) = match gpu.fit(formula, curves, start, options) {
-            Err(error) if falls_back(&error)? => {
-                return Ok(self.cpu.fit(formula, curves, start, options)?);
-            }
-            found => found?,
-        };
-        if left.len() == fits.len() {
+        let count = curves.count();
+        let on = |gpu: &CurveGpu| gpu.fit(formula, curves, start, options);
+        let found = if anywhere { self.on_gpu(count, on)? } else { None };
+        let Some((mut fits, left)) = found.filter(|(_, left)| left.len() < count) else {
             return Ok(self.cpu.fit(formula, curves, start, options)?);
-        }
+        };
         if !left.is_empty() {
             self.cpu.fit_left(formula, curves, start, options, &left, &mut fits)?;
         }
@@ -142,25 +142,20 @@ pub(crate) enum Backend {
 
 impl Backend {
     pub(crate) fn chosen() -> Result<Self, Wrong> {
-        let Some(value) = setting("BACKEND", "auto, cpu or gpu is needed")? else {
-            return Ok(Self::Auto);
+        let read = |text: &str| match text {
+            "auto" => Some(Self::Auto),
+            "cpu" => Some(Self::Cpu),
+            "gpu" => Some(Self::Gpu),
+            _ => None,
         };
-        match &*value {
-            "auto" => Ok(Self::Auto),
-            "cpu" => Ok(Self::Cpu),
-            "gpu" => Ok(Self::Gpu),
-            _ => Err(wrong("BACKEND", value, "auto, cpu or gpu is needed")),
-        }
+        Ok(setting("BACKEND", "auto, cpu or gpu is needed", read)?.unwrap_or(Self::Auto))
     }
 }
 
 /// `SPOTFIT_THREADS`; 0 takes one for each processor.
 fn threads() -> Result<usize, Wrong> {
     let wanted = "a number of threads is needed, 0 for one on each processor";
-    match setting("THREADS", wanted)? {
-        None => Ok(0),
-        Some(value) => value.parse().map_err(|_| wrong("THREADS", value, wanted)),
-    }
+    Ok(setting("THREADS", wanted, |text| text.parse().ok())?.unwrap_or(0))
 }
 
 /// `SPOTFIT_STRICT`: whether fits end by our criteria.
@@ -174,23 +169,21 @@ pub(crate) fn pretends() -> Result<bool, Wrong> {
 }
 
 fn is_set(variable: &'static str) -> Result<bool, Wrong> {
-    let wanted = "1 or 0 is needed";
-    match setting(variable, wanted)?.as_deref() {
-        None | Some("0") => Ok(false),
-        Some("1") => Ok(true),
-        Some(value) => Err(wrong(variable, value.to_owned(), wanted)),
-    }
+    let read = |text: &str| ["0", "1"].iter().position(|&word| word == text);
+    Ok(setting(variable, "1 or 0 is needed", read)? == Some(1))
 }
 
 /// What a variable of the environment says; `None` if it is not there, or empty.
-fn setting(variable: &'static str, wanted: &'static str) -> Result<Option<String>, Wrong> {
+fn setting<T>(
+    variable: &'static str,
+    wanted: &'static str,
+    read: impl FnOnce(&str) -> Option<T>,
+) -> Result<Option<T>, Wrong> {
+    let wrong = |text: &str| Wrong::Setting { variable, value: text.to_owned(), wanted };
     let Some(value) = env::var_os(format!("SPOTFIT_{variable}")) else { return Ok(None) };
-    let value = value.into_string();
-    let value = value.map_err(|odd| wrong(variable, odd.to_string_lossy().into(), wanted))?;
-    let value = value.trim();
-    Ok((!value.is_empty()).then(|| value.to_owned()))
-}
-
-fn wrong(variable: &'static str, value: String, wanted: &'static str) -> Wrong {
-    Wrong::Setting { variable, value, wanted }
+    let value = value.into_string().map_err(|odd| wrong(&odd.to_string_lossy()))?;
+    match value.trim() {
+        "" => Ok(None),
+        text => read(text).map(Some).ok_or_else(|| wrong(text)),
+    }
 }

@@ -83,11 +83,8 @@ pub(crate) enum Places<'a> {
     },
     /// Variable after variable, the same for all fits.
     Shared(Arc<[f64]>),
-    /// Those of `user_info`: of all fits, or of each.
-    Given {
-        values: Cow<'a, [f32]>,
-        shared: bool,
-    },
+    /// Those of `user_info`: as many as points for all fits, or as many for each.
+    Given(Cow<'a, [f32]>),
 }
 
 impl<'a> Prepared<'a> {
@@ -105,31 +102,6 @@ impl<'a> Prepared<'a> {
         Ok(Self { formula: plain(id), places })
     }
 
-    /// Whether the points of each fit lie elsewhere.
-    pub(crate) fn has_own_places(&self) -> bool {
-        matches!(self.places, Places::Given { shared: false, .. })
-    }
-
-    /// Where the points of a fit lie, as far as that is given.
-    pub(crate) fn given(&self, fit: usize, points: usize) -> Option<&[f32]> {
-        match &self.places {
-            Places::Given { values, shared } => {
-                let first = if *shared { 0 } else { fit * points };
-                Some(&values[first..first + points])
-            }
-            _ => None,
-        }
-    }
-
-    /// The same for fits whose points have been put together, one fit after the other.
-    pub(crate) fn points_of<'p>(&'p self, put: &'p [f32], points: usize) -> Points<'p> {
-        if put.is_empty() {
-            return self.points(&(0..0), points);
-        }
-        let shape = (put.len() / points, 1, points);
-        Points::PerFit(ArrayView3::from_shape(shape, put).expect("whole fits").into())
-    }
-
     /// The points of some fits.
     pub(crate) fn points(&self, fits: &Range<usize>, points: usize) -> Points<'_> {
         let variables = self.formula.variables().len();
@@ -140,11 +112,10 @@ impl<'a> Prepared<'a> {
             Places::Shared(places) => Points::Shared(
                 ArrayView2::from_shape((variables, points), places).expect(whole).into(),
             ),
-            Places::Given { values, shared: true } => {
-                let places = &values[..points];
-                Points::Shared(ArrayView2::from_shape((1, points), places).expect(whole).into())
+            Places::Given(values) if values.len() == points => {
+                Points::Shared(ArrayView2::from_shape((1, points), values).expect(whole).into())
             }
-            Places::Given { values, shared: false } => {
+            Places::Given(values) => {
                 let places = &values[fits.start * points..fits.end * points];
                 let places = ArrayView3::from_shape((fits.len(), 1, points), places).expect(whole);
                 Points::PerFit(places.into())
@@ -170,16 +141,15 @@ fn given(fits: usize, points: usize, info: &[u8]) -> Result<Places<'_>, Wrong> {
         return Ok(Places::Index);
     }
     if count < points {
-        return Ok(Places::Given { values: vec![0.0; points].into(), shared: true });
+        return Ok(Places::Given(vec![0.0; points].into()));
     }
-    let shared = count == points;
-    let wanted = if shared { points } else { fits * points };
-    if count < wanted {
+    let wanted = fits * points;
+    if count != points && count < wanted {
         return Err(Wrong::UserInfo(format!(
             "it has {count} places of points; {points} are needed for all fits, or {wanted} for each of {fits}"
         )));
     }
-    Ok(Places::Given { values: floats(info), shared })
+    Ok(Places::Given(floats(info)))
 }
 
 /// The numbers of an array of bytes.

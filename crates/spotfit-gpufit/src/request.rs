@@ -78,7 +78,14 @@ impl<'a> Constraints<'a> {
             types[parameter] = if fixed[parameter] { 0 } else { known };
         }
         let all = Self { bounds, types, parameters: kinds.len() };
-        all.check(fits)?;
+        for fit in 0..fits {
+            for (parameter, [lower, upper]) in all.of(fit).enumerate() {
+                let sound = lower <= upper && lower < f32::INFINITY && upper > f32::NEG_INFINITY;
+                if !sound {
+                    return Err(Wrong::Constraint { fit, parameter, lower, upper });
+                }
+            }
+        }
         Ok(types.iter().any(|&kind| kind != 0).then_some(all))
     }
 
@@ -124,18 +131,6 @@ impl<'a> Constraints<'a> {
     /// The same kinds of limits for other fits.
     pub(crate) fn with<'b>(&self, bounds: &'b [f32]) -> Constraints<'b> {
         Constraints { bounds, types: self.types, parameters: self.parameters }
-    }
-
-    fn check(&self, fits: usize) -> Result<(), Wrong> {
-        for fit in 0..fits {
-            for (parameter, [lower, upper]) in self.of(fit).enumerate() {
-                let sound = lower <= upper && lower < f32::INFINITY && upper > f32::NEG_INFINITY;
-                if !sound {
-                    return Err(Wrong::Constraint { fit, parameter, lower, upper });
-                }
-            }
-        }
-        Ok(())
     }
 }
 
@@ -188,26 +183,24 @@ impl Checked {
             None
         };
         let outcomes = [
-            Array::new(of.output_parameters.cast_const(), numbers, "output_parameters")?.place(),
-            Array::new(of.output_states.cast_const(), of.n_fits, "output_states")?.place(),
-            Array::new(of.output_chi_squares.cast_const(), of.n_fits, "output_chi_squares")?
-                .place(),
-            Array::new(of.output_n_iterations.cast_const(), of.n_fits, "output_n_iterations")?
-                .place(),
+            Array::new(of.output_parameters, numbers, "output_parameters")?.bytes(),
+            Array::new(of.output_states, of.n_fits, "output_states")?.bytes(),
+            Array::new(of.output_chi_squares, of.n_fits, "output_chi_squares")?.bytes(),
+            Array::new(of.output_n_iterations, of.n_fits, "output_n_iterations")?.bytes(),
         ];
-        let mut others = vec![data.place(), to_fit.place(), info.place()];
-        others.extend(weights.map(|weights| weights.place()));
+        let mut others = vec![data.bytes(), to_fit.bytes(), info];
+        others.extend(weights.map(|weights| weights.bytes()));
         if let Some((bounds, types)) = &limits {
-            others.extend([bounds.place(), types.place()]);
+            others.extend([bounds.bytes(), types.bytes()]);
         }
         for (number, own) in outcomes.iter().enumerate() {
-            let initial = (number > 0).then(|| initial.place());
-            let rest = others.iter().chain(&outcomes[number + 1..]).chain(&initial);
-            if rest.into_iter().any(|other| own.overlaps(other)) {
+            let initial = (number > 0).then(|| initial.bytes());
+            let mut rest = others.iter().chain(&outcomes[number + 1..]).chain(&initial);
+            if rest.any(|other| own.overlaps(other)) {
                 return Err(Wrong::Overlap(own.name));
             }
         }
-        let in_place = outcomes[0].overlaps(&initial.place());
+        let in_place = outcomes[0].overlaps(&initial);
         Ok(Some(Self { model, estimator, data, weights, initial, in_place, to_fit, info, limits }))
     }
 
@@ -288,19 +281,6 @@ impl Arguments {
 /// No memory is larger.
 const MOST_BYTES: u64 = if size_of::<usize>() < 8 { isize::MAX as u64 } else { 1 << 56 };
 
-/// Bytes of an array, and its name.
-struct Place {
-    bytes: Range<usize>,
-    name: &'static str,
-}
-
-impl Place {
-    fn overlaps(&self, other: &Self) -> bool {
-        let (a, b) = (&self.bytes, &other.bytes);
-        !a.is_empty() && !b.is_empty() && a.start < b.end && b.start < a.end
-    }
-}
-
 /// An array that was given.
 #[derive(Clone, Copy)]
 pub(crate) struct Array<T> {
@@ -326,9 +306,15 @@ impl<T> Array<T> {
         Ok(Self { at, length, name })
     }
 
-    fn place(&self) -> Place {
-        let start = self.at.addr();
-        Place { bytes: start..start + self.length * size_of::<T>(), name: self.name }
+    /// Its bytes.
+    fn bytes(&self) -> Array<u8> {
+        Array { at: self.at.cast(), length: self.length * size_of::<T>(), name: self.name }
+    }
+
+    fn overlaps<U>(&self, other: &Array<U>) -> bool {
+        let [a, b] = [self.bytes(), other.bytes()];
+        let [start, begin] = [a.at.addr(), b.at.addr()];
+        a.length > 0 && b.length > 0 && start < begin + b.length && begin < start + a.length
     }
 
     /// # Safety

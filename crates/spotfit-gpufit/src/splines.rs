@@ -64,11 +64,11 @@ pub(crate) fn prepared(
 }
 
 fn make(id: Id, form: &Form, points: usize, info: &[u8]) -> Result<Made, Wrong> {
-    let wrong = |what: String| Wrong::UserInfo(what);
     let values = floats(info);
-    let header = form.header();
+    // The numbers before the coefficients.
+    let header = if form.axes == 1 { 1 } else { 2 * form.axes + usize::from(form.channels) };
     if values.len() < header {
-        return Err(wrong(format!(
+        return Err(Wrong::UserInfo(format!(
             "it has {} numbers, but a {} begins with {header} that say how large it is",
             values.len(),
             id.name()
@@ -80,7 +80,7 @@ fn make(id: Id, form: &Form, points: usize, info: &[u8]) -> Result<Made, Wrong> 
     for (at, &size) in values[..header].iter().enumerate() {
         let is_size = (1.0..=1e9).contains(&size) && size.fract() == 0.0;
         if !is_size && unread != Some(at) {
-            return Err(wrong(format!("number {at}, {size}, is no size")));
+            return Err(Wrong::UserInfo(format!("number {at}, {size}, is no size")));
         }
         sizes.push(size as usize);
     }
@@ -101,7 +101,7 @@ fn make(id: Id, form: &Form, points: usize, info: &[u8]) -> Result<Made, Wrong> 
     if form.channels && product != Some(points) {
         let shape: Vec<String> = extent.iter().map(usize::to_string).collect();
         let shape = shape.join("×");
-        return Err(wrong(format!(
+        return Err(Wrong::UserInfo(format!(
             "it is for {shape} points in each of {channels} channels, but n_points is {points}"
         )));
     }
@@ -118,22 +118,25 @@ fn make(id: Id, form: &Form, points: usize, info: &[u8]) -> Result<Made, Wrong> 
     else {
         let wanted =
             wanted.map_or_else(|| "more than can be counted".to_owned(), |n| n.to_string());
-        return Err(wrong(format!("it has {} coefficients of {wanted}", coefficients.len())));
+        return Err(Wrong::UserInfo(format!(
+            "it has {} coefficients of {wanted}",
+            coefficients.len()
+        )));
     };
     let coefficients: Vec<f64> = coefficients[..wanted].iter().map(|&c| f64::from(c)).collect();
     let splines: Result<Vec<Spline>, _> =
         coefficients.chunks_exact(each).map(|of| Spline::from_polynomials(&axes, of)).collect();
-    let splines = splines.map_err(|error| wrong(error.to_string()))?;
+    let splines = splines.map_err(|error| Wrong::UserInfo(error.to_string()))?;
     let named: Vec<(&str, &Spline)> = ["f", "g", "h"].into_iter().zip(&splines).collect();
     let flat = id.name() == "spline_3d" && extent[2] == 1;
     let formula = if flat {
         // Points in a plane are pixels of an image, for which much less has to be computed.
         let parameters = ["a", "x0", "y0", "z0", "b"];
         Formula::with_splines("a*f(x - x0, y - y0, -z0) + b", &["x", "y"], &parameters, &named)
-            .map_err(|error| wrong(error.to_string()))?
+            .map_err(|error| Wrong::UserInfo(error.to_string()))?
     } else {
         let model = Model::named_with_splines(id.name(), &named);
-        model.map_err(|error| wrong(error.to_string()))?.as_formula().clone()
+        model.map_err(|error| Wrong::UserInfo(error.to_string()))?.as_formula().clone()
     };
     if flat {
         extent.truncate(2);
@@ -144,13 +147,6 @@ fn make(id: Id, form: &Form, points: usize, info: &[u8]) -> Result<Made, Wrong> 
         _ => Places::Shared(places(&extent, form.channels, points)),
     };
     Ok(Made { id, points, info: info.to_vec(), formula: Arc::new(formula), places })
-}
-
-impl Form {
-    /// The numbers before the coefficients.
-    fn header(&self) -> usize {
-        if self.axes == 1 { 1 } else { 2 * self.axes + usize::from(self.channels) }
-    }
 }
 
 /// Places of points, the first axis fastest and the channel, if there is one, slowest: that is the last variable.

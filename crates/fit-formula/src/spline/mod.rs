@@ -1,9 +1,12 @@
 //! Cubic splines of several variables: tables that formulas can call.
 
+use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
+
+use thiserror::Error;
 
 /// The most arguments of a spline.
 pub const MAX_SPLINE_AXES: usize = 5;
@@ -24,39 +27,44 @@ pub enum SplineAxis {
 }
 
 impl SplineAxis {
-    /// Values at whole numbers.
-    const fn samples(self) -> usize {
+    /// Pieces, and so many more along a cubic axis: 1 for values at whole numbers, 3 for the coefficients of a B-spline.
+    const fn pieces_and(self, more: usize) -> usize {
         match self {
-            Self::Cubic(intervals) => intervals.saturating_add(1),
+            Self::Cubic(count) => count.saturating_add(more),
             Self::Steps(count) => count,
         }
     }
-    /// Pieces.
     const fn pieces(self) -> usize {
-        match self {
-            Self::Cubic(count) | Self::Steps(count) => count,
-        }
+        self.pieces_and(0)
     }
-    const fn is_cubic(self) -> bool {
+    const fn knots(self) -> usize {
+        self.pieces_and(3)
+    }
+    pub(crate) const fn is_cubic(self) -> bool {
         matches!(self, Self::Cubic(_))
     }
 }
 
 /// Why a spline cannot be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SplineError {
     /// It has no axis, or more than [`MAX_SPLINE_AXES`].
+    #[error("a spline has 1 to {MAX_SPLINE_AXES} axes, not {found}")]
     Axes {
         /// How many it has.
         found: usize,
     },
     /// An axis has no piece.
+    #[error(
+        "axis {axis} of the spline is too short: a cubic one takes two samples, one of steps takes one"
+    )]
     Empty {
         /// The axis, from 0.
         axis: usize,
     },
     /// There are fewer or more numbers than it takes.
+    #[error("the spline has {found} numbers, but its axes take {}", told(*wanted))]
     Count {
         /// How many there are.
         found: usize,
@@ -64,37 +72,16 @@ pub enum SplineError {
         wanted: Option<usize>,
     },
     /// A number is not finite.
+    #[error("number {at} of the spline is not finite")]
     NotFinite {
         /// Its number, from 0.
         at: usize,
     },
 }
 
-impl fmt::Display for SplineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Axes { found } => {
-                write!(f, "a spline has 1 to {MAX_SPLINE_AXES} axes, not {found}")
-            }
-            Self::Empty { axis } => write!(
-                f,
-                "axis {axis} of the spline is too short: a cubic one takes two samples, one of steps takes one"
-            ),
-            Self::Count { found, wanted: Some(wanted) } => {
-                write!(f, "the spline has {found} numbers, but its axes take {wanted}")
-            }
-            Self::Count { found, wanted: None } => {
-                write!(
-                    f,
-                    "the spline has {found} numbers, but its axes take more than there can be"
-                )
-            }
-            Self::NotFinite { at } => write!(f, "number {at} of the spline is not finite"),
-        }
-    }
+fn told(wanted: Option<usize>) -> String {
+    wanted.map_or_else(|| "more than there can be".to_string(), |wanted| wanted.to_string())
 }
-
-impl core::error::Error for SplineError {}
 
 /// How far a coefficient is from the next along an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -157,7 +144,7 @@ impl Spline {
     /// # Errors
     /// If there are not as many samples, or one of them is not finite.
     pub fn through(axes: &[SplineAxis], samples: &[f64]) -> Result<Self, SplineError> {
-        let lengths: Vec<usize> = axes.iter().map(|axis| axis.samples()).collect();
+        let lengths: Vec<usize> = axes.iter().map(|axis| axis.pieces_and(1)).collect();
         check(axes, &lengths, samples)?;
         let (mut shape, mut values) = (lengths, samples.to_vec());
         for (number, axis) in axes.iter().enumerate() {
@@ -197,10 +184,7 @@ impl Spline {
     /// # Errors
     /// If there are not as many coefficients, or one of them is not finite.
     pub fn from_knots(axes: &[SplineAxis], coefficients: &[f64]) -> Result<Self, SplineError> {
-        if let Some(axis) = axes.iter().position(|axis| axis.pieces() == 0) {
-            return Err(SplineError::Empty { axis });
-        }
-        let lengths: Vec<usize> = axes.iter().map(|&axis| knots_along(axis)).collect();
+        let lengths: Vec<usize> = axes.iter().map(|axis| axis.knots()).collect();
         check(axes, &lengths, coefficients)?;
         Ok(Self::of(axes, true, coefficients.to_vec()))
     }
@@ -216,7 +200,7 @@ impl Spline {
         let mut steps = Vec::new();
         for &axis in axes.iter().rev() {
             steps.push(Steps { axis, piece, inner });
-            piece *= if shared { knots_along(axis) } else { axis.pieces() };
+            piece *= if shared { axis.knots() } else { axis.pieces() };
             inner = match axis {
                 _ if shared => piece,
                 SplineAxis::Cubic(_) => 4 * inner,
@@ -478,14 +462,6 @@ fn coefficients_of_piece(axes: &[SplineAxis]) -> usize {
     axes.iter().filter(|axis| axis.is_cubic()).fold(1_usize, |size, _| size.saturating_mul(4))
 }
 
-/// Coefficients of a B-spline along an axis.
-const fn knots_along(axis: SplineAxis) -> usize {
-    match axis {
-        SplineAxis::Cubic(intervals) => intervals.saturating_add(3),
-        SplineAxis::Steps(count) => count,
-    }
-}
-
 fn check(axes: &[SplineAxis], lengths: &[usize], numbers: &[f64]) -> Result<(), SplineError> {
     if !(1..=MAX_SPLINE_AXES).contains(&axes.len()) {
         return Err(SplineError::Axes { found: axes.len() });
@@ -547,7 +523,7 @@ fn knot(axes: &[SplineAxis], mut piece: usize, mut number: usize) -> usize {
             number /= 4;
         }
         at += place * step;
-        step *= knots_along(axis);
+        step *= axis.knots();
     }
     at
 }
@@ -573,7 +549,7 @@ fn each_axis(all: &mut [f64], by: impl Fn([f64; 4]) -> [f64; 4]) {
 /// of each.
 fn joined(axes: &[SplineAxis], coefficients: &[f64]) -> Option<Vec<f64>> {
     let size = coefficients_of_piece(axes);
-    let lengths: Vec<usize> = axes.iter().map(|&axis| knots_along(axis)).collect();
+    let lengths: Vec<usize> = axes.iter().map(|axis| axis.knots()).collect();
     let total = lengths.iter().product();
     let (mut sums, mut counts) = (vec![0.0; total], vec![0_u32; total]);
     let mut ranges = vec![[f64::INFINITY, f64::NEG_INFINITY]; total];

@@ -2,7 +2,7 @@ use super::*;
 
 /// A smooth function of up to five variables, and samples of it.
 fn samples(axes: &[SplineAxis]) -> Vec<f64> {
-    let lengths: Vec<usize> = axes.iter().map(|axis| axis.samples()).collect();
+    let lengths: Vec<usize> = axes.iter().map(|axis| axis.pieces_and(1)).collect();
     let total: usize = lengths.iter().product();
     let of = |mut number: usize| {
         let mut sum = 0.3;
@@ -84,8 +84,8 @@ fn splines_pass_through_their_samples_and_are_natural() {
         for (number, sample) in samples.iter().enumerate() {
             let (mut left, mut at) = (number, vec![0.0; axes.len()]);
             for (place, axis) in at.iter_mut().zip(&axes).rev() {
-                *place = (left % axis.samples()) as f64;
-                left /= axis.samples();
+                *place = (left % axis.pieces_and(1)) as f64;
+                left /= axis.pieces_and(1);
             }
             assert!((spline.at(&at)[0] - sample).abs() < 1e-12, "{axes:?} {at:?}");
         }

@@ -10,7 +10,6 @@ use super::launch_shape::LaunchShape;
 use super::search_kind::{SearchKind, gpufit_job};
 use super::slot::Tables;
 use crate::GpuError;
-use crate::driver;
 
 static ONE: [f32; 1] = [1.0];
 
@@ -70,7 +69,7 @@ impl CurveGpu {
         let arrays =
             (shown(curves.points), shown(parameters), ArrayView3::from_shape(of_each, &ONE));
         let (Ok(data), Ok(starts), Ok(places)) = arrays else {
-            return Err(GpuError::TooManyWindows { count });
+            return Err(GpuError::TooManyWindows(count));
         };
         let points = if curves.places.is_null() { points } else { Points::PerFit(places.into()) };
         let mut shapes = Curves::new(data, points);
@@ -139,10 +138,12 @@ impl CurveGpu {
         from: *const T,
         count: usize,
     ) -> Result<(), GpuError> {
-        let context = &self.card.context;
-        let _context = context.enter()?;
-        context.wait()?;
+        let _context = self.card.context.enter()?;
+        self.card.context.wait()?;
+        let slots = self.slots()?;
         // SAFETY: the caller's promise.
-        unsafe { driver::copy(context, to, from, count) }
+        unsafe { slots[0].stream.fetch(std::ptr::slice_from_raw_parts_mut(to, count), from)? };
+        self.slots.give_back(slots);
+        Ok(())
     }
 }

@@ -7,7 +7,7 @@ use fit_gpu_kernel::CurveJob;
 
 use super::double::plan::Doubling;
 use super::search_kind::SearchKind;
-use crate::compiled::Compiled;
+use crate::driver::Loaded;
 
 /// Bytes that a thread sends at a time, in or out: so few that they stay in the cache of its processor.
 const CHUNK: usize = 1 << 20;
@@ -46,7 +46,7 @@ pub(super) struct LaunchShape {
 /// How a batch is fitted, and by what.
 pub(super) struct CurvePlan {
     pub(super) shape: LaunchShape,
-    pub(super) kept: Arc<Compiled>,
+    pub(super) kept: Arc<Loaded>,
     /// How searches end in double precision, if they do.
     pub(super) doubling: Option<Doubling>,
 }

@@ -16,24 +16,22 @@ use std::sync::{Arc, Mutex};
 
 use fit_curves::{
     CurveBatch, CurveError, CurveFits, CurveOptions, CurvePrecision, CurveStart, Curves,
-    GpufitBuffers, GpufitOptions, Points, chunks,
+    GpufitBuffers, GpufitOptions, Piece, Points, chunks,
 };
 use fit_formula::{Formula, Program};
 use fit_gpu_kernel::{CurveJob, CurveMethod};
 
 use crate::GpuError;
 use crate::card::Card;
-use crate::compiled::{Compiled, Entry, Kept};
 use crate::devices::DeviceInfo;
-use crate::driver::seen_by_device;
+use crate::driver::{Loaded, seen_by_device};
+use crate::kept::{Entry, Kept};
 use crate::pool::{Pool, lock};
 pub use device_curves::DeviceCurves;
-use double::plan::Doubling;
 use halves::Halves;
 use launch_shape::{CurvePlan, LaunchShape, THREADS, WARP};
 pub use records::{CurveRecord, CurveRecords};
-pub use resident::CurveResident;
-use search_kind::{Piece, SearchKind};
+use search_kind::{Outcomes, SearchKind};
 use slot::{CurveSlot, Tables};
 use splice::cooperative_of;
 pub use splice::{spliced, spliced_double};
@@ -68,7 +66,7 @@ pub struct CurveGpu {
     card: Arc<Card>,
     slots: Pool<[CurveSlot; 2]>,
     /// Nothing, if a program cannot be compiled.
-    kept: Kept<Key, Option<Arc<Compiled>>>,
+    kept: Kept<Key, Option<Arc<Loaded>>>,
 }
 
 /// A program, and what a kernel does with it.
@@ -173,7 +171,7 @@ impl CurveGpu {
             }
             left = Some(those);
         }
-        if suits && let Some(plan) = self.doubled(&batch)? {
+        if suits && let Some(plan) = self.chosen(&batch, SearchKind::Unfinished)? {
             return self.run(&batch, &plan, chunks(fits, plan.shape.fits_of(&batch)));
         }
         Ok(left.unwrap_or_else(|| {
@@ -213,27 +211,22 @@ impl CurveGpu {
         batch: &CurveBatch<'_, '_, '_>,
         kind: SearchKind,
     ) -> Result<Option<CurvePlan>, GpuError> {
-        let single = match kind {
-            SearchKind::Gpufit(gpufit) => gpufit.is_single(),
-            _ => true,
+        let is_single = match kind {
+            SearchKind::Gpufit(gpufit) => gpufit.is_single() && batch.is_single(),
+            SearchKind::Unfinished => batch.begins_single(),
+            SearchKind::Ours | SearchKind::Recorded => batch.is_single(),
         };
         let some = batch.curves.count() > 0 && batch.options.free() > 0;
-        if !(some && single && batch.is_single()) {
-            return Ok(None);
+        let shape = if some && is_single { self.shape(batch, kind) } else { None };
+        let (Some(mut shape), Some(program)) = (shape, &batch.program) else { return Ok(None) };
+        let mut doubling = None;
+        if matches!(kind, SearchKind::Unfinished) {
+            doubling = self.doubling(batch, program, &mut shape.job, shape.cooperative)?;
+            if doubling.is_none() {
+                return Ok(None);
+            }
         }
-        let Some(shape) = self.shape(batch, kind) else { return Ok(None) };
-        self.plan(batch, shape, None)
-    }
-
-    /// The same with the kernel that searches in a way; `None` if there is none for the formula.
-    fn plan(
-        &self,
-        batch: &CurveBatch<'_, '_, '_>,
-        shape: LaunchShape,
-        doubling: Option<Doubling>,
-    ) -> Result<Option<CurvePlan>, GpuError> {
-        let Some(program) = &batch.program else { return Ok(None) };
-        let LaunchShape { kind, cooperative, shared, .. } = shape;
+        let LaunchShape { cooperative, shared, .. } = shape;
         let (method, eliminated) = (kind.method(batch), batch.explicit.eliminated);
         let variant = Variant::Search { method, eliminated, cooperative };
         let kept = self.compiled(program, variant, shared)?;
@@ -241,11 +234,11 @@ impl CurveGpu {
     }
 
     /// Fits all pieces: each thread has two on their way. Returns the fits that are left to another fitter.
-    fn run<P: Piece>(
+    fn run<R: Outcomes>(
         &self,
         batch: &CurveBatch<'_, '_, '_>,
         plan: &CurvePlan,
-        mut pieces: Vec<P>,
+        mut pieces: Vec<Piece<R>>,
     ) -> Result<Vec<usize>, GpuError> {
         let shape = &plan.shape;
         let tables = Tables::new(batch);
@@ -264,7 +257,7 @@ impl CurveGpu {
                 // Whichever thread has it next finds room, and need not wait for the system.
                 slots.iter_mut().try_for_each(|slot| slot.reserve(shape, &tables, most))?;
             }
-            let mut waiting: [Option<&mut P>; 2] = [None, None];
+            let mut waiting: [Option<&mut Piece<R>>; 2] = [None, None];
             for turn in (0..2).cycle() {
                 let (slot, before) = (&mut slots[turn], &mut waiting[turn]);
                 if let Some(before) = before.take() {
@@ -303,7 +296,7 @@ impl CurveGpu {
         if let Some(error) = lock(&failed).take() {
             return Err(error);
         }
-        Ok(pieces.iter_mut().flat_map(P::take_left).collect())
+        Ok(pieces.iter_mut().flat_map(Piece::take_left).collect())
     }
 
     /// Memory that no batch uses.
@@ -366,7 +359,7 @@ impl CurveGpu {
         program: &Program,
         variant: Variant,
         shared: usize,
-    ) -> Result<Option<Arc<Compiled>>, GpuError> {
+    ) -> Result<Option<Arc<Loaded>>, GpuError> {
         let most = match variant {
             Variant::Search { .. } => MOST_OPERATIONS,
             Variant::End { .. } => MOST_DOUBLE_OPERATIONS,
@@ -384,11 +377,10 @@ impl CurveGpu {
                 Variant::End { method, weighted } => spliced_double(program, method, weighted),
             };
             let Some(text) = text else { return Ok(None) };
-            let made = Compiled::new(&self.card.context, text)?;
+            let made = Loaded::new(&self.card.context, text)?;
             for number in spline::called(program) {
                 let (_, spline) = &program.splines()[number];
-                let table = spline::table(number);
-                made.module.fill(&self.card.context, &table, spline.coefficients())?;
+                made.fill(&spline::table(number), spline.coefficients())?;
             }
             Ok(Some(Arc::new(made)))
         })?;

@@ -1,14 +1,13 @@
 //! Outcomes that stay as the device writes them.
 
-use std::ops::Range;
-
 use fit_core::Status;
 use fit_curves::{
-    CurveBatch, CurveOptions, CurvePrecision, CurveStart, Curves, Rules, SingleFit, SingleFits,
+    CurveBatch, CurveOptions, CurvePrecision, CurveStart, Curves, FitBuffers, Piece, Rules,
+    SingleFit, SingleFits, pieces,
 };
 use fit_formula::Formula;
 
-use super::search_kind::{Back, Piece, SearchKind};
+use super::search_kind::{Back, Outcomes, SearchKind};
 use super::{CurveGpu, checked};
 use crate::{GpuError, PinnedBuffer};
 
@@ -113,17 +112,17 @@ impl<'a> CurveRecord<'a> {
 
     /// Points less parameters that are not held.
     pub fn degrees(&self) -> u32 {
-        self.single.degrees as u32
+        self.single.counts()[0]
     }
 
     /// Steps taken.
     pub fn iterations(&self) -> u32 {
-        self.single.iterations as u32
+        self.single.counts()[1]
     }
 
     /// Visits to the points.
     pub fn evaluations(&self) -> u32 {
-        self.single.evaluations as u32
+        self.single.counts()[2]
     }
 
     /// How it ended.
@@ -132,43 +131,47 @@ impl<'a> CurveRecord<'a> {
     }
 }
 
-/// Fits that come back together.
-struct Together<'c> {
-    fits: Range<usize>,
+/// Room for fits that come back together.
+struct RecordRoom<'c> {
     found: &'c mut [f32],
     /// Where the device sees that.
     there: usize,
+    /// Numbers of each fit.
+    numbers: usize,
     /// Empty if all fits have the same.
     lengths: &'c mut [f32],
     /// The lengths of all.
     same: &'c [f32],
-    left: Vec<usize>,
 }
 
-impl Piece for Together<'_> {
-    fn fits(&self) -> Range<usize> {
-        self.fits.clone()
+impl FitBuffers for RecordRoom<'_> {
+    fn cut(&mut self, fits: usize, count: usize) -> Self {
+        let there = self.there;
+        self.there += fits * self.numbers * size_of::<f32>();
+        let found = self.found.split_off_mut(..fits * self.numbers).unwrap_or_default();
+        let lengths = self.lengths.split_off_mut(..fits * count).unwrap_or_default();
+        Self { found, there, lengths, ..*self }
     }
-    fn room(&mut self) -> Option<(&mut [f32], usize)> {
+}
+
+impl Outcomes for RecordRoom<'_> {
+    fn pinned(&mut self) -> Option<(&mut [f32], usize)> {
         Some((self.found, self.there))
     }
-    fn put(&mut self, batch: &CurveBatch<'_, '_, '_>, back: &Back<'_>) -> Result<(), GpuError> {
-        let (count, parameters) = (self.fits.len(), batch.options.parameters());
-        for (to, &start) in self.lengths.iter_mut().zip(back.starts) {
+    fn put(piece: &mut Piece<Self>, batch: &CurveBatch<'_, '_, '_>, back: &Back<'_>) {
+        let (fits, parameters) = (piece.fits(), batch.options.parameters());
+        let Self { found, lengths, same, .. } = &mut piece.room;
+        for (to, &start) in lengths.iter_mut().zip(back.starts) {
             *to = SingleFit::length(start);
         }
-        let lengths = if self.lengths.is_empty() { self.same } else { &*self.lengths };
-        let singles = SingleFits { found: self.found, starts: &[], step: 0, wrong: back.wrong };
-        let left = singles.undecided(Rules::of(batch), [count, parameters], lengths);
-        for &fit in &left {
+        let lengths = if lengths.is_empty() { same } else { &**lengths };
+        let singles = SingleFits { found, starts: &[], step: 0, wrong: back.wrong };
+        let left = singles.undecided(Rules::of(batch), [fits.len(), parameters], lengths);
+        for fit in left {
             let status = f32::from(Status::Invalid as u8);
-            self.found[SingleFits::status_at(fit, count, parameters)] = status;
+            piece.room.found[SingleFits::status_at(fit, fits.len(), parameters)] = status;
+            piece.leave(fits.start + fit);
         }
-        self.left = left.iter().map(|fit| self.fits.start + fit).collect();
-        Ok(())
-    }
-    fn take_left(&mut self) -> Vec<usize> {
-        std::mem::take(&mut self.left)
     }
 }
 
@@ -222,12 +225,10 @@ impl CurveGpu {
         };
         let (parameters, together) = (options.parameters(), plan.shape.fits_of(&batch).min(count));
         let numbers = plan.shape.found;
-        let wanted = count.checked_mul(numbers).ok_or(GpuError::TooManyWindows { count })?;
-        if records.memory.as_ref().is_none_or(|memory| memory.len() < wanted) {
-            records.memory = None;
-            records.memory = Some(PinnedBuffer::on(&self.card, wanted)?);
-        }
-        let Some(memory) = &mut records.memory else { return Ok((0..count).collect()) };
+        let wanted = count.checked_mul(numbers).ok_or(GpuError::TooManyWindows(count))?;
+        let large = records.memory.take().filter(|memory| memory.len() >= wanted);
+        let memory = large.map_or_else(|| PinnedBuffer::on(&self.card, wanted), Ok)?;
+        let memory = records.memory.insert(memory);
         let there = memory.device_address();
         let own = !batch.has_same_start();
         let same: Vec<f32> = match own {
@@ -235,21 +236,10 @@ impl CurveGpu {
             false => (0..parameters).map(|j| SingleFit::length(batch.start(0, j) as f32)).collect(),
         };
         records.lengths.resize(if own { count * parameters } else { 0 }, 0.0);
-        let mut lengths = records.lengths.chunks_mut(together * parameters);
-        let piece = |(number, found)| {
-            let first = number * together;
-            Together {
-                fits: first..(first + together).min(count),
-                found,
-                there: there.wrapping_add(first * numbers).addr(),
-                lengths: lengths.next().unwrap_or_default(),
-                same: &same,
-                left: Vec::new(),
-            }
-        };
-        let pieces =
-            memory[..wanted].chunks_mut(together * numbers).enumerate().map(piece).collect();
-        let left = self.run(&batch, &plan, pieces)?;
+        let found = &mut memory[..wanted];
+        let lengths = &mut records.lengths[..];
+        let room = RecordRoom { found, there: there.addr(), numbers, lengths, same: &same };
+        let left = self.run(&batch, &plan, pieces(room, count, parameters, together))?;
         if !own {
             records.lengths = same;
         }

@@ -1,13 +1,12 @@
 //! Kinds of search, and where it goes what their kernels find.
 
-use std::ops::Range;
-
 use fit_core::Estimator;
-use fit_curves::{Chunk, CurveBatch, GpufitChunk, GpufitOptions, SingleFits};
+use fit_curves::{
+    CurveBatch, CurveBuffers, FitBuffers, GpufitBuffers, GpufitOptions, Piece, SingleFits,
+};
 use fit_gpu_kernel::{CurveJob, CurveMethod, GpufitJob};
 
 use super::double::plan::put;
-use crate::GpuError;
 
 /// A kind of search.
 #[derive(Clone, Copy)]
@@ -41,16 +40,6 @@ impl SearchKind {
             Self::Unfinished => CurveJob::found_numbers(parameters, false),
             Self::Ours | Self::Recorded => CurveJob::found_numbers(parameters, covariance),
         }
-    }
-
-    /// Whether it is left in the pieces' own pinned memory what is found.
-    pub(super) fn is_left_there(self) -> bool {
-        matches!(self, Self::Recorded)
-    }
-
-    /// Whether what single precision finds comes back to memory of the slot.
-    pub(super) fn comes_back(self) -> bool {
-        matches!(self, Self::Ours | Self::Gpufit(_))
     }
 }
 
@@ -90,61 +79,45 @@ pub(super) struct Back<'b> {
     pub(super) double: Option<&'b [f64]>,
 }
 
-/// Fits that follow each other, and where their outcomes go.
-pub(super) trait Piece: Send {
-    /// Their numbers.
-    fn fits(&self) -> Range<usize>;
+/// Room for outcomes, and how what comes back is put there.
+pub(super) trait Outcomes: FitBuffers + Send {
     /// Pinned memory for all that is found, if it is to be left there, and where the device sees it.
-    fn room(&mut self) -> Option<(&mut [f32], usize)> {
+    fn pinned(&mut self) -> Option<(&mut [f32], usize)> {
         None
     }
-    /// Takes what came back.
-    fn put(&mut self, batch: &CurveBatch<'_, '_, '_>, back: &Back<'_>) -> Result<(), GpuError>;
-    /// Those that are left to another fitter.
-    fn take_left(&mut self) -> Vec<usize>;
+    /// Takes what came back of the fits of a piece.
+    fn put(piece: &mut Piece<Self>, batch: &CurveBatch<'_, '_, '_>, back: &Back<'_>);
 }
 
-impl Piece for Chunk<'_> {
-    fn fits(&self) -> Range<usize> {
-        Self::fits(self)
-    }
-
-    fn put(&mut self, batch: &CurveBatch<'_, '_, '_>, back: &Back<'_>) -> Result<(), GpuError> {
+impl Outcomes for CurveBuffers<'_> {
+    fn put(piece: &mut Piece<Self>, batch: &CurveBatch<'_, '_, '_>, back: &Back<'_>) {
         let Back { found, starts, step, wrong, double } = *back;
         match double {
-            Some(double) => put(batch, double, self),
-            None => SingleFits { found, starts, step, wrong }.put(batch, self),
+            Some(double) => put(batch, double, piece),
+            None => SingleFits { found, starts, step, wrong }.put(batch, piece),
         }
-        Ok(())
-    }
-
-    fn take_left(&mut self) -> Vec<usize> {
-        Self::take_left(self)
     }
 }
 
-impl Piece for GpufitChunk<'_> {
-    fn fits(&self) -> Range<usize> {
-        Self::fits(self)
-    }
-
-    fn put(&mut self, batch: &CurveBatch<'_, '_, '_>, back: &Back<'_>) -> Result<(), GpuError> {
-        let (parameters, fits) = (batch.options.parameters(), self.fits());
+impl Outcomes for GpufitBuffers<'_> {
+    fn put(piece: &mut Piece<Self>, batch: &CurveBatch<'_, '_, '_>, back: &Back<'_>) {
+        let (parameters, fits) = (batch.options.parameters(), piece.fits());
         let count = fits.len();
         let (of_parameters, rest) = back.found.split_at(count * parameters);
         let (states, rest) = rest.split_at(count);
         let (chi2, iterations) = rest.split_at(count);
-        self.put_all(of_parameters, states, chi2, iterations)?;
+        let room = &mut piece.room;
+        room.parameters.copy_from_slice(of_parameters);
+        room.chi2.copy_from_slice(chi2);
+        // They are the bits of whole numbers.
+        for (to, from) in [(&mut *room.states, states), (room.iterations, iterations)] {
+            to.iter_mut().zip(from).for_each(|(to, from)| *to = from.to_bits() as i32);
+        }
         for (number, (fit, state)) in fits.zip(states).enumerate() {
             let is_wrong = back.wrong.get(number).is_some_and(|&wrong| wrong);
             if is_wrong || state.to_bits() as i32 == GpufitJob::LEFT {
-                self.leave(fit);
+                piece.leave(fit);
             }
         }
-        Ok(())
-    }
-
-    fn take_left(&mut self) -> Vec<usize> {
-        Self::take_left(self)
     }
 }

@@ -3,14 +3,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use fit_curves::CurveBatch;
+use fit_curves::{CurveBatch, Piece};
 use fit_gpu_kernel::CurveJob;
 
 use super::double::slot::DoubleSlot;
 use super::halves::Halves;
 use super::launch_shape::{CurvePlan, LaunchShape};
 use super::parts::{begins, common, parts};
-use super::search_kind::{Back, Piece, SearchKind, gpufit_job};
+use super::search_kind::{Back, Outcomes, SearchKind, gpufit_job};
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::Card;
@@ -87,17 +87,18 @@ impl CurveSlot {
     }
 
     /// Sends the data sets of a piece on their way.
-    pub(super) fn send<P: Piece>(
+    pub(super) fn send<R: Outcomes>(
         &mut self,
         batch: &CurveBatch<'_, '_, '_>,
         plan: &CurvePlan,
         tables: &Tables,
         halves: Option<&Halves<'_>>,
-        piece: &mut P,
+        piece: &mut Piece<R>,
     ) -> Result<(), GpuError> {
         let shape = &plan.shape;
-        let mut task = self.load(batch, shape, tables, halves, piece.fits())?;
-        let room = piece.room();
+        let fits = piece.fits();
+        let mut task = self.load(batch, shape, tables, halves, fits.clone())?;
+        let room = piece.room.pinned();
         if let Some((_, there)) = room.as_ref().filter(|_| shape.mapped) {
             task.found = *there as *mut f32;
         }
@@ -110,7 +111,7 @@ impl CurveSlot {
                 Some(there) => there,
                 none => none.insert(DoubleSlot::new(&self.card)?),
             };
-            return double.send(&self.stream, batch, doubling, &task, piece.fits());
+            return double.send(&self.stream, batch, doubling, &task, fits);
         }
         if shape.mapped { Ok(()) } else { self.fetch(shape, room.map(|(numbers, _)| numbers)) }
     }
@@ -126,7 +127,7 @@ impl CurveSlot {
         let numbers = shared + count * shape.widths().iter().sum::<usize>();
         let found = Bytes::of::<f32>(count * shape.found)?;
         self.inputs.here.reserve(Bytes::of::<f32>(numbers)?)?;
-        if !shape.kind.is_left_there() {
+        if !matches!(shape.kind, SearchKind::Recorded) {
             self.found.here.reserve(found)?;
         }
         let there = Bytes::of::<f32>(if shape.mapped { shared } else { numbers })?;
@@ -258,12 +259,12 @@ impl CurveSlot {
 
     /// Fits what was loaded.
     pub(super) fn launch<T: Copy>(&self, plan: &CurvePlan, task: &T) -> Result<(), GpuError> {
-        let (shape, function) = (&plan.shape, plan.kept.function);
+        let shape = &plan.shape;
         let fits = shape.threads / shape.job.lanes as usize;
         let blocks = self.count.div_ceil(fits) as u32;
         // SAFETY: docs/gpu-safety.md: there is memory for `count` data sets and all that they come with, and for what is
         // found; it stays as it is until the stream has been waited for. The function is that of the kind of the task.
-        unsafe { function.launch(&self.stream, blocks, shape.threads as u32, shape.shared, task) }
+        unsafe { plan.kept.launch(&self.stream, blocks, shape.threads as u32, shape.shared, task) }
     }
 
     /// Sends what was found on its way, to pinned memory with room for it or to the slot's own.
@@ -283,23 +284,25 @@ impl CurveSlot {
     }
 
     /// Waits for what is on its way, and hands it on.
-    pub(super) fn finish<P: Piece>(
+    pub(super) fn finish<R: Outcomes>(
         &mut self,
         batch: &CurveBatch<'_, '_, '_>,
         plan: &CurvePlan,
-        piece: &mut P,
+        piece: &mut Piece<R>,
     ) -> Result<(), GpuError> {
         self.stream.wait()?;
         let (count, shape) = (self.count, &plan.shape);
         let length = if self.step > 0 { count * self.step } else { batch.options.parameters() };
-        let numbers = if shape.kind.comes_back() { count * shape.found } else { 0 };
+        let comes_back = matches!(shape.kind, SearchKind::Ours | SearchKind::Gpufit(_));
+        let numbers = if comes_back { count * shape.found } else { 0 };
         // SAFETY: the stream has got past the copy of that many numbers; start values were written before it.
         let (found, starts, double) = unsafe {
             let starts = &self.inputs.here.values::<f32>(self.starts + length)[self.starts..];
             let double = self.double.as_mut().filter(|_| plan.doubling.is_some());
             (&*self.found.here.values(numbers), starts, double.map(|double| double.found()))
         };
-        piece.put(batch, &Back { found, starts, step: self.step, wrong: &self.wrong, double })
+        R::put(piece, batch, &Back { found, starts, step: self.step, wrong: &self.wrong, double });
+        Ok(())
     }
 }
 

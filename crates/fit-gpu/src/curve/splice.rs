@@ -81,6 +81,7 @@ fn put_into(
     let library = Library::new(&library);
     let writer = Writer { program, library: &library, precision };
     let bits = precision.bits;
+    let bit = |is_set: bool| if is_set { "1" } else { "0" };
     let mut whole = String::with_capacity(2 * text.len());
     let mut in_entry = false;
     for line in text.lines() {
@@ -92,10 +93,8 @@ fn put_into(
             ["//@value", to] => word(to, bits, "%cv"),
             ["//@eliminated", to] => word(to, 32, &eliminated.to_string()),
             ["//@parameters", to] => word(to, 32, &parameters.to_string()),
-            ["//@poisson", to] => {
-                word(to, 32, if method == CurveMethod::Poisson { "1" } else { "0" });
-            }
-            ["//@weighted", to] => word(to, 32, if weighted { "1" } else { "0" }),
+            ["//@poisson", to] => word(to, 32, bit(method == CurveMethod::Poisson)),
+            ["//@weighted", to] => word(to, 32, bit(weighted)),
             ["//@prepare", step, ref from @ ..] => {
                 writer.prepare(&mut whole, step, Given::In(from))?;
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cudarc::driver::sys::{self, CUresult};
 
-use super::{Context, Stream, call, calls, check, copy_in_parts};
+use super::{Context, Stream, call, calls, check};
 use crate::GpuError;
 use crate::bytes::Bytes;
 
@@ -48,9 +48,9 @@ impl DeviceMemory {
         stream: &Stream,
         from: &[T],
     ) -> Result<*const T, GpuError> {
-        self.reserve(Bytes::of_slice(from)?)?;
+        self.reserve(Bytes::of::<T>(from.len())?)?;
         // SAFETY: the caller's promise.
-        unsafe { stream.copy_in(self, from)? };
+        unsafe { stream.copy_in(self, 0, from)? };
         Ok(self.address::<T>().cast_const())
     }
 
@@ -194,7 +194,7 @@ impl Mirror {
         // SAFETY: there are as many bytes, of which nothing is said; the rest is the caller's promise.
         unsafe {
             let first = self.here.pointer::<MaybeUninit<u8>>();
-            stream.copy_in(&self.there, std::slice::from_raw_parts(first, bytes.get()))?;
+            stream.copy_in(&self.there, 0, std::slice::from_raw_parts(first, bytes.get()))?;
         }
         Ok(self.there.address::<T>().cast_const())
     }
@@ -233,26 +233,6 @@ impl Mirror {
         // SAFETY: there is room for them; the rest is the caller's promise.
         unsafe { stream.copy_out(to, &self.there) }
     }
-}
-
-/// Copies numbers between memories of the host or of a device, and waits for it.
-///
-/// # Safety
-/// There are as many numbers at both places, in memory of the host or in some that the context reaches, and nobody else writes
-/// there.
-pub(crate) unsafe fn copy<T: Copy>(
-    context: &Context,
-    to: *mut T,
-    from: *const T,
-    count: usize,
-) -> Result<(), GpuError> {
-    let _context = context.enter()?;
-    let (to, from) = (to as sys::CUdeviceptr, from as sys::CUdeviceptr);
-    copy_in_parts("cuMemcpy", Bytes::of::<T>(count)?.get(), &|first, bytes| {
-        let first = first as sys::CUdeviceptr;
-        // SAFETY: the caller's promise; the driver knows memory by its address.
-        unsafe { calls::cuMemcpy(to + first, from + first, bytes) }
-    })
 }
 
 /// The number of the device in whose memory an address lies; `None` for other memory, and for none.

@@ -4,7 +4,7 @@
 mod calls;
 #[cfg(feature = "internals")]
 pub(crate) mod fault;
-mod function;
+mod loaded;
 mod memory;
 mod stream;
 
@@ -14,9 +14,9 @@ use cudarc::driver::sys::{self, CUresult};
 
 use crate::GpuError;
 
-pub(crate) use function::{Function, Module};
-pub(crate) use memory::{DeviceMemory, HostMemory, Mirror, copy, device_of, seen_by_device};
-pub(crate) use stream::{Event, Stopwatch, Stream};
+pub(crate) use loaded::Loaded;
+pub(crate) use memory::{DeviceMemory, HostMemory, Mirror, device_of, seen_by_device};
+pub(crate) use stream::{Event, Stream};
 
 /// The CUDA version whose calls are made: 11.4, of 2021.
 const VERSION: i32 = 11040;
@@ -166,18 +166,18 @@ impl Context {
         Ok(Arc::new(Self { context, device }))
     }
 
-    /// Makes it the calling thread's context for as long as the guest stays; then the thread has that of before again. Nothing
-    /// else changes a thread's context. Within the stay of another guest it costs next to nothing.
-    pub(crate) fn enter(&self) -> Result<CurrentContext, GpuError> {
+    /// Makes it the calling thread's context for as long as the visit lasts; then the thread has that of before again. Nothing
+    /// else changes a thread's context. Within another visit it costs next to nothing.
+    pub(crate) fn enter(&self) -> Result<ContextGuard, GpuError> {
         let mut before = std::ptr::null_mut();
         // SAFETY: a valid pointer.
         unsafe { call!(cuCtxGetCurrent(&mut before))? };
         if before == self.context {
-            return Ok(CurrentContext { before: None });
+            return Ok(ContextGuard { before: None });
         }
         // SAFETY: the context lives as long as this.
         unsafe { call!(cuCtxSetCurrent(self.context))? };
-        Ok(CurrentContext { before: Some(before) })
+        Ok(ContextGuard { before: Some(before) })
     }
 
     /// Waits for all that was put into its streams, by whomever.
@@ -197,14 +197,15 @@ impl Context {
     }
 }
 
-/// A thread's stay at a context: whoever calls this crate may use CUDA himself, with another one.
-#[must_use = "the thread has its own context again as soon as this goes"]
-pub(crate) struct CurrentContext {
+/// A thread's stay at a device: whoever calls this crate may use CUDA himself, with another one.
+#[must_use = "the thread has its own context again as soon as the visit ends"]
+#[derive(Debug)]
+pub struct ContextGuard {
     /// Nothing, if it was there before.
     before: Option<sys::CUcontext>,
 }
 
-impl Drop for CurrentContext {
+impl Drop for ContextGuard {
     fn drop(&mut self) {
         if let Some(before) = self.before {
             // SAFETY: it was the thread's context, or none.

@@ -52,24 +52,11 @@ impl Stream {
         }
     }
 
-    /// Copies to the device, in the order of the stream.
+    /// Copies to the device, to an offset in bytes, in the order of the stream.
     ///
     /// # Safety
     /// `from` must stay as it is, and `to` exist, until the stream has got past the copy.
     pub(crate) unsafe fn copy_in<T: Copy>(
-        &self,
-        to: &DeviceMemory,
-        from: &[T],
-    ) -> Result<(), GpuError> {
-        // SAFETY: the caller's promise.
-        unsafe { self.copy_in_at(to, 0, from) }
-    }
-
-    /// [`Stream::copy_in`] to an offset in bytes.
-    ///
-    /// # Safety
-    /// As for [`Stream::copy_in`].
-    pub(crate) unsafe fn copy_in_at<T: Copy>(
         &self,
         to: &DeviceMemory,
         offset: usize,
@@ -106,21 +93,21 @@ impl Stream {
 
     /// New memory of the device with a copy of these values, which is waited for.
     pub(crate) fn upload<T: Copy>(&self, values: &[T]) -> Result<DeviceMemory, GpuError> {
-        let memory = DeviceMemory::new(&self.context, Bytes::of_slice(values)?)?;
+        let memory = DeviceMemory::new(&self.context, Bytes::of::<T>(values.len())?)?;
         let _landing = self.landing();
         if !values.is_empty() {
             // SAFETY: both stay until the landing has waited.
-            unsafe { self.copy_in(&memory, values)? };
+            unsafe { self.copy_in(&memory, 0, values)? };
         }
         self.wait()?;
         Ok(memory)
     }
 
-    /// Copies to the host, after all that is in the stream, and waits for that.
+    /// Copies between memories of the host or of the device, after all that is in the stream, and waits for that.
     ///
     /// # Safety
-    /// The device has values of `T` at `from`, in memory that it reaches, as many as there is room for at `to`; and there is room for
-    /// them.
+    /// There are values of `T` at `from`, in memory of the host or in some that the device reaches, as many as there is room for at `to`;
+    /// and there is room for them, where nobody else writes.
     pub(crate) unsafe fn fetch<T>(&self, to: *mut [T], from: *const T) -> Result<(), GpuError> {
         let _landing = self.landing();
         // SAFETY: the caller's promise; the landing waits before anyone looks.
@@ -140,6 +127,23 @@ impl Stream {
             // SAFETY: the caller's promise; the driver knows memory by its address.
             unsafe { calls::cuMemcpyAsync(to + first, from + first, bytes, self.stream) }
         })
+    }
+
+    /// The seconds of what is launched into it, by the device's own clock. It is waited for.
+    pub(crate) fn time(
+        &self,
+        launch: impl FnOnce() -> Result<(), GpuError>,
+    ) -> Result<f64, GpuError> {
+        let [begin, end] = [Event::new(&self.context)?, Event::new(&self.context)?];
+        let _landing = self.landing();
+        self.record(&begin)?;
+        launch()?;
+        self.record(&end)?;
+        self.wait()?;
+        let mut milliseconds = 0.0;
+        // SAFETY: both exist, in the same context, and the stream has got past them.
+        unsafe { call!(cuEventElapsedTime(&mut milliseconds, begin.event, end.event))? };
+        Ok(f64::from(milliseconds) / 1e3)
     }
 
     pub(crate) fn record(&self, event: &Event) -> Result<(), GpuError> {
@@ -201,13 +205,14 @@ impl Event {
         Ok(Self { event, context: Arc::clone(context) })
     }
 
-    /// An event behind all that is in the streams of a context now, whoever made them; `None` from a driver that has none.
-    pub(crate) fn behind_all(context: &Arc<Context>) -> Result<Option<Self>, GpuError> {
-        let Some(record) = calls::record_behind_all() else { return Ok(None) };
-        let event = Self::new(context)?;
+    /// An event behind all that is in the streams of a context now, whoever made them; `None` from a driver that has none, and after an
+    /// error.
+    pub(crate) fn behind_all(context: &Arc<Context>) -> Option<Self> {
+        let record = calls::record_behind_all()?;
+        let event = Self::new(context).ok()?;
         // SAFETY: both exist, and belong together.
         let result = unsafe { record(context.context, event.event) };
-        Ok((result == CUresult::CUDA_SUCCESS).then_some(event))
+        (result == CUresult::CUDA_SUCCESS).then_some(event)
     }
 
     /// Whether all is done that it is behind; so it is too after a fault, which the next wait reports.
@@ -237,36 +242,5 @@ impl Drop for Event {
         let _context = self.context.enter();
         // SAFETY: nobody else has the event.
         let _ = unsafe { calls::cuEventDestroy_v2(self.event) };
-    }
-}
-
-/// Measures kernels by the device's own clock.
-pub(crate) struct Stopwatch {
-    begin: Event,
-    end: Event,
-}
-
-impl Stopwatch {
-    pub(crate) fn new(context: &Arc<Context>) -> Result<Self, GpuError> {
-        Ok(Self { begin: Event::new(context)?, end: Event::new(context)? })
-    }
-
-    /// The seconds of what is launched into a stream, which is waited for.
-    pub(crate) fn time(
-        &self,
-        stream: &Stream,
-        launch: impl FnOnce() -> Result<(), GpuError>,
-    ) -> Result<f64, GpuError> {
-        let _landing = stream.landing();
-        stream.record(&self.begin)?;
-        launch()?;
-        stream.record(&self.end)?;
-        stream.wait()?;
-        let mut milliseconds = 0.0;
-        // SAFETY: both exist, in the same context, and the stream has got past them.
-        unsafe {
-            call!(cuEventElapsedTime(&mut milliseconds, self.begin.event, self.end.event))?;
-        }
-        Ok(f64::from(milliseconds) / 1e3)
     }
 }

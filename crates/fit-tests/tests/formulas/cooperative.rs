@@ -227,7 +227,12 @@ pub(super) fn emulated(
     for number in chunk.fits() {
         let (data, weights) = numbers_of(batch, number);
         let Found { parameters, errors, others, covariance } = fit(data, weights);
-        let single = SingleFit::from_numbers(&parameters, &lengths, &errors, others);
+        let single = SingleFit {
+            parameters: &parameters,
+            lengths: &lengths,
+            errors: &errors,
+            numbers: others,
+        };
         if !single.put(batch, number, |j, k| covariance[j][k], chunk) {
             chunk.leave(number);
         }

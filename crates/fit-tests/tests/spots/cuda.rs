@@ -16,8 +16,8 @@ use fit_core::{Corner, Errors, Fit, Options, Size, Start};
 use fit_curves::{CurveFits, CurveOptions, Curves, GpufitBuffers, GpufitOptions, Points};
 use fit_formula::Formula;
 use fit_gpu::{
-    CurveGpu, CurveRecords, CurveResident, DeviceCurves, DeviceFits, DeviceStart, DeviceWindows,
-    Gpu, GpuError, GpuSession, InPlace, PinnedBuffer, Resident, device_of, devices, free_memory,
+    CurveGpu, CurveRecords, DeviceCurves, DeviceFits, DeviceStart, DeviceWindows, Gpu, GpuError,
+    GpuSession, InPlace, PinnedBuffer, Resident, device_of, devices, free_memory,
 };
 use fit_sim::SpotSimulation;
 use fit_windows::{AnyWindows, CameraMap, Weights, Windows};
@@ -128,16 +128,9 @@ fn everything(device: usize) {
         }
         let mut fits = vec![Fit::<f32>::invalid(); corners.len()];
         let size = Size::new(SIDE, SIDE);
-        watch("Gpu::fit_in_frames_into", || {
-            gpu.fit_in_frames_into(
-                &options,
-                few.view(),
-                size,
-                &corners,
-                Start::Estimate,
-                &mut fits,
-            )
-            .expect("a GPU");
+        let cut = Windows::cuts(few.view(), size, &corners).into();
+        watch("Gpu::fit_windows", || {
+            gpu.fit_windows(&options, cut, Start::Estimate, (&mut fits[..]).into()).expect("a GPU");
         });
         let huge = Array3::<f32>::zeros((1, 300, 300));
         let none = watch("an error of Gpu", || {
@@ -247,16 +240,12 @@ fn curves(device: usize) {
             gpu.copy(copied.as_mut_ptr(), chi2, count).expect("a GPU");
         });
     }
-    watch("the end of CurveGpu", || drop(gpu));
     let data = decays(200, 20);
     let curves = Curves::new(data.view(), Points::Index);
-    let resident = watch("CurveResident::new", || {
-        CurveResident::new(device, &formula, &curves, (&start).into(), &options).expect("a GPU")
+    watch("CurveGpu::fit_resident", || {
+        gpu.fit_resident(&formula, &curves, (&start).into(), &options, 2).expect("a GPU")
     });
-    let mut resident = resident.expect("the GPU fits them");
-    watch("CurveResident::fit", || resident.fit().expect("a GPU"));
-    watch("CurveResident::fetch", || resident.fetch().expect("a GPU"));
-    watch("the end of CurveResident", || drop(resident));
+    watch("the end of CurveGpu", || drop(gpu));
 }
 
 /// Proves that whatever is done on a device, and also the end of what was made there, leaves the calling thread the context that it
@@ -408,8 +397,8 @@ fn with_registered(count: usize, parts: Parts) -> Vec<String> {
     told("errors of the fits", &errors);
     let size = Size::new(SIDE, SIDE);
     fits.fill(Fit::invalid());
-    gpu.fit_in_frames_into(&options, view, size, &corners, Start::Estimate, &mut fits)
-        .expect("frames");
+    let cut = Windows::cuts(view, size, &corners).into();
+    gpu.fit_windows(&options, cut, Start::Estimate, (&mut fits[..]).into()).expect("frames");
     told("fits within frames", &fits);
     let weighted = Windows::stack(view).with_weights(Weights::Windows(weights_view));
     gpu.fit_windows(&options, weighted.into(), Start::Estimate, (&mut fits[..]).into())

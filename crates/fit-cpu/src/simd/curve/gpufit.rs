@@ -131,9 +131,9 @@ impl<P: Pack, const N: usize> LaneSearch<P, N> for Searches<P, N> {
             for (to, from) in place.parameters.iter_mut().zip(&parameters[..count]) {
                 *to = from[lane];
             }
-            *place.chi2 = chi2[lane];
-            *place.iterations = iterations[lane] as i32;
-            *place.state = states[lane] as i32;
+            place.chi2[0] = chi2[lane];
+            place.iterations[0] = iterations[lane] as i32;
+            place.states[0] = states[lane] as i32;
         }
     }
 }

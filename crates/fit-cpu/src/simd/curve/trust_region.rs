@@ -208,12 +208,12 @@ impl<const N: usize> Lanes<N> {
         let of = |all: &[[f32; 32]; N]| all.map(|numbers| numbers[lane]);
         let [parameters, lengths, errors] =
             [of(&self.parameters), of(&self.lengths), of(&self.errors)];
-        let single = SingleFit::from_numbers(
-            &parameters[..count],
-            &lengths[..count],
-            &errors[..count],
-            self.others.map(|numbers| numbers[lane]),
-        );
+        let single = SingleFit {
+            parameters: &parameters[..count],
+            lengths: &lengths[..count],
+            errors: &errors[..count],
+            numbers: self.others.map(|numbers| numbers[lane]),
+        };
         single.put(batch, fit, |j, k| self.covariance[j][k][lane], chunk)
     }
 }

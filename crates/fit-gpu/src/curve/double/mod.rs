@@ -5,47 +5,33 @@ mod rest;
 pub(super) mod slot;
 
 use fit_curves::{CurveBatch, Points, Values};
+use fit_formula::Program;
+use fit_gpu_kernel::CurveJob;
 
-use super::launch_shape::{CurvePlan, LaunchShape, THREADS};
+use super::launch_shape::THREADS;
 use super::parts::common;
 use super::search_kind::SearchKind;
 use super::{CurveGpu, SHARED, Variant};
 use crate::GpuError;
 use plan::Doubling;
 
-/// A search in single precision that another follows need not come nearer to the minimum than this share of a standard error.
-const COARSE: f64 = 1e-3;
-
 impl CurveGpu {
-    /// How a batch is fitted in double precision; `None` if the GPU leaves it to another fitter.
-    pub(super) fn doubled(
+    /// How searches of a batch that this job begins in single precision end in double precision; `None` if no kernel ends them.
+    pub(super) fn doubling(
         &self,
         batch: &CurveBatch<'_, '_, '_>,
-    ) -> Result<Option<CurvePlan>, GpuError> {
-        if batch.curves.count() == 0 || batch.options.free() == 0 || !batch.begins_single() {
-            return Ok(None);
-        }
-        let Some(mut shape) = self.shape(batch, SearchKind::Unfinished) else { return Ok(None) };
-        shape.job.covariance = 0;
-        let options = batch.options.clone().with_tolerance(batch.options.tolerance.max(COARSE));
-        let [share, square] = options.ends();
-        (shape.job.share, shape.job.square) = (share as f32, square as f32);
-        let Some(doubling) = self.doubling(batch, &shape)? else { return Ok(None) };
-        self.plan(batch, shape, Some(doubling))
-    }
-
-    fn doubling(
-        &self,
-        batch: &CurveBatch<'_, '_, '_>,
-        shape: &LaunchShape,
+        program: &Program,
+        begin: &mut CurveJob,
+        cooperative: bool,
     ) -> Result<Option<Doubling>, GpuError> {
-        let Some(program) = &batch.program else { return Ok(None) };
+        begin.covariance = 0;
+        [begin.share, begin.square] = batch.coarse().ends().map(|end| end as f32);
         let points = batch.curves.points();
         let wide = matches!(batch.curves.data, Values::F64(_) | Values::U32(_) | Values::I32(_));
         let words = if wide { 2 * points } else { points };
         // An odd number, so that threads beside each other use different banks.
         let shared = THREADS * (words | 1) * size_of::<f32>();
-        let warp = shape.cooperative || shape.job.lanes > 1 || shared > SHARED;
+        let warp = cooperative || begin.lanes > 1 || shared > SHARED;
         let weighted = batch.curves.weights.is_some();
         let shared = if warp { 0 } else { shared };
         let variant = Variant::End { method: SearchKind::Ours.method(batch), weighted };

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use fit_curves::{Chunk, CurveBatch};
 use fit_gpu_kernel::DoubleJob;
 
-use crate::compiled::Compiled;
+use crate::driver::Loaded;
 
 /// How the searches of a batch are finished.
 pub(crate) struct Doubling {
-    pub(super) kept: Arc<Compiled>,
+    pub(super) kept: Arc<Loaded>,
     /// Whether a warp has a data set; otherwise each thread has one, and the block's data are in shared memory: only then they may be whole
     /// numbers of 16 bits.
     pub(crate) warp: bool,

@@ -87,7 +87,7 @@ impl DoubleSlot {
         let blocks = count.div_ceil(in_block) as u32;
         // SAFETY: docs/gpu-safety.md: the search in single precision has the same data and comes before in the stream; there is memory for
         // `count` data sets and what is found, which stays as it is until the stream has been waited for.
-        unsafe { kept.function.launch(stream, blocks, THREADS as u32, shared, &job)? };
+        unsafe { kept.launch(stream, blocks, THREADS as u32, shared, &job)? };
         // SAFETY: nobody looks there before the stream has been waited for; the kernel writes what is looked at.
         unsafe { self.found.send_back::<f64>(stream, self.numbers) }
     }

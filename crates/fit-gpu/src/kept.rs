@@ -1,43 +1,9 @@
-//! Kernels that the driver has compiled.
+//! What the driver has compiled, kept to be used again.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use fit_gpu_kernel::catalogue::SHARED;
-
 use crate::GpuError;
-use crate::driver::{Context, Function, Module};
 use crate::pool::lock;
-
-/// A text that is compiled. It is unloaded when nobody has it any more.
-pub(crate) struct Compiled {
-    context: Arc<Context>,
-    pub(crate) module: Module,
-    pub(crate) function: Function,
-}
-
-impl Compiled {
-    pub(crate) fn new(context: &Arc<Context>, text: String) -> Result<Self, GpuError> {
-        let _context = context.enter()?;
-        let module = Module::load(context, text)?;
-        let function = module.function("fit")?;
-        Ok(Self { context: Arc::clone(context), module, function })
-    }
-
-    /// Allows it blocks with so many bytes of shared memory.
-    pub(crate) fn allow(&self, shared: usize) -> Result<(), GpuError> {
-        if shared > SHARED { self.function.allow_all_shared(&self.context) } else { Ok(()) }
-    }
-}
-
-impl Drop for Compiled {
-    fn drop(&mut self) {
-        // Without a context there is nothing to release.
-        if let Ok(_context) = self.context.enter() {
-            // SAFETY: who launches the function has a share in this until the streams have been waited for.
-            unsafe { self.module.unload() };
-        }
-    }
-}
 
 /// What was compiled, by what it is known by. The last that was used comes first.
 pub(crate) struct Kept<K, V> {
