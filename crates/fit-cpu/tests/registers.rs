@@ -118,10 +118,9 @@ fn check(
             compared += 1;
             if !is_same(found[lane], wanted) {
                 let bits = if *is_double { 64 } else { 32 };
+                let (of, found) = (at(lane), found[lane]);
                 wrong.push(format!(
-                    "{name}, {bits} bits: {op} of {:?}: {:?}, not {wanted:?}",
-                    at(lane),
-                    found[lane]
+                    "{name}, {bits} bits: {op} of {of:?}: {found:?}, not {wanted:?}"
                 ));
             }
         }
@@ -161,10 +160,8 @@ fn every_operation_gives_the_bits_of_plain_rust() {
     }
     println!("{compared:?}");
     // Each type has at least four lanes, and twenty operations of which all is promised.
-    assert!(
-        compared.len() >= 5 && compared.values().all(|&count| count > 625 * 4 * 20),
-        "{compared:?}"
-    );
+    let are_many = compared.values().all(|&count| count > 625 * 4 * 20);
+    assert!(compared.len() >= 5 && are_many, "{compared:?}");
     assert!(wrong.is_empty(), "{} differ: {:#?}", wrong.len(), &wrong[..wrong.len().min(40)]);
 }
 

@@ -41,9 +41,6 @@ const CASES: &[Case] = cases! {
     X "a*exp(-x/t) + c" { a 2.0, t 1.3, c 0.5 } |[x], [a, t, c]| a * (-x / t).exp() + c;
     X "a*exp(-k*x) + b*exp(-l*x) + c" { a 2.0, k 0.3, b 1.0, l 1.1, c 0.1 }
         |[x], [a, k, b, l, c]| a * (-k * x).exp() + b * (-l * x).exp() + c;
-    X "a1*exp(-x/t1) + a2*exp(-x/t2) + a3*exp(-x/t3)" { a1 1.0, t1 0.4, a2 2.0, t2 1.5, a3 0.5, t3 6.0 }
-        |[x], [a, t, b, u, c, v]| a * (-x / t).exp() + b * (-x / u).exp() + c * (-x / v).exp();
-    X "a*(1 - exp(-x/t))" { a 2.0, t 1.3 } |[x], [a, t]| a * (1.0 - (-x / t).exp());
     X "a*(1 - 2*b*exp(-x/t1))" { a 2.0, b 0.9, t1 1.3 } |[x], [a, b, t]| a * (1.0 - 2.0 * b * (-x / t).exp());
     X "a*exp(-(x/t)^b)" { a 2.0, t 1.3, b 0.7 } |[x], [a, t, b]| a * (-(x / t).powf(b)).exp();
     X "a*gauss(x, x0, s) + b" { a 2.0, x0 1.7, s 0.8, b 0.3 } |[x], [a, x0, s, b]| a * gauss(x - x0, s) + b;
@@ -67,7 +64,6 @@ const CASES: &[Case] = cases! {
     X "d + (a - d)/(1 + (x/c)^b)" { a 2.0, b 1.4, c 1.1, d 0.3 }
         |[x], [a, b, c, d]| d + (a - d) / (1.0 + (x / c).powf(b));
     X "top*x^n/(k^n + x^n)" { top 2.0, n 1.8, k 1.1 } |[x], [top, n, k]| top * x.powf(n) / (k.powf(n) + x.powf(n));
-    X "v*x/(k + x)" { v 2.0, k 1.1 } |[x], [v, k]| v * x / (k + x);
     X "a*x^b" { a 2.0, b 0.6 } |[x], [a, b]| a * x.powf(b);
     X "a*(x - x0)^1.5" { a 2.0, x0 -0.6 } |[x], [a, x0]| a * (x - x0).powf(1.5);
     X "a*pow(x + b, 0.3) + a*pow(2, b*x)" { a 2.0, b 0.6 } |[x], [a, b]| a * (x + b).powf(0.3) + a * (b * x).exp2();
@@ -293,10 +289,7 @@ fn programs_are_short() {
     ] {
         let formula = Formula::of_variables(text, variables).expect(text);
         let program = formula.program(axes, &vec![true; formula.parameters().len()]);
-        assert!(
-            program.point_operations() <= most,
-            "{text}: {}\n{program}",
-            program.point_operations()
-        );
+        let count = program.point_operations();
+        assert!(count <= most, "{text}: {count}\n{program}");
     }
 }

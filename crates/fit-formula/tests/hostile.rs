@@ -126,17 +126,14 @@ fn grown(numbers: &mut Numbers, depth: usize, [x, a]: [f64; 2]) -> (String, f64)
         };
     }
     match numbers.below(10) {
-        0 | 1 => {
-            let (one, other) = (inner(numbers), inner(numbers));
-            (format!("({} + {})", one.0, other.0), one.1 + other.1)
-        }
-        2 => {
-            let (one, other) = (inner(numbers), inner(numbers));
-            (format!("({} - {})", one.0, other.0), one.1 - other.1)
-        }
-        3 | 4 => {
-            let (one, other) = (inner(numbers), inner(numbers));
-            (format!("({}*{})", one.0, other.0), one.1 * other.1)
+        which @ 0..=4 => {
+            let ((one, a), (other, b)) = (inner(numbers), inner(numbers));
+            let (sign, value) = match which {
+                0 | 1 => ("+", a + b),
+                2 => ("-", a - b),
+                _ => ("*", a * b),
+            };
+            (format!("({one} {sign} {other})"), value)
         }
         5 => {
             let (one, other) = (inner(numbers), inner(numbers));
@@ -182,10 +179,8 @@ fn simplified_formulas_keep_their_value() {
             let mut evaluator = Evaluator::new(&program);
             evaluator.set_parameters(&at[1..]);
             let value = evaluator.value(&at[..1]);
-            assert!(
-                (value - wanted).abs() < 1e-9 * wanted.abs(),
-                "{text}: {value}, {wanted}\n{program}"
-            );
+            let near = (value - wanted).abs() < 1e-9 * wanted.abs();
+            assert!(near, "{text}: {value}, {wanted}\n{program}");
         }
     }
     assert!(compared > 1500, "{compared}");

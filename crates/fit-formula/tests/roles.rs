@@ -44,6 +44,16 @@ fn roles(text: &str, x: impl Fn(f64) -> f64) -> Vec<(String, Known)> {
     all.zip(searched).filter(|(_, searched)| *searched).map(|(known, _)| known).collect()
 }
 
+/// Whether a parameter is known as another is.
+fn is_alike(found: &Known, wanted: &Known) -> bool {
+    use Known::{Period, Place, Size};
+    match (found, wanted) {
+        (Place(a), Place(b)) => near(a[0], b[0]) && near(a[1], b[1]),
+        (Size(a), Size(b)) | (Period(a), Period(b)) => near(*a, *b),
+        _ => found == wanted,
+    }
+}
+
 fn near(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-6 * (1e-3 + b.abs())
 }
@@ -76,12 +86,7 @@ fn parameters_are_told_by_the_form() {
         let found = roles(text, |x| x);
         assert_eq!(found.len(), wanted.len(), "{text}: {found:?}");
         for ((name, found), wanted) in found.iter().zip(&wanted) {
-            let alike = match (found, wanted) {
-                (Place(a), Place(b)) => near(a[0], b[0]) && near(a[1], b[1]),
-                (Size(a), Size(b)) | (Period(a), Period(b)) => near(*a, *b),
-                _ => found == wanted,
-            };
-            assert!(alike, "{text}: {name} is {found:?}, not {wanted:?}");
+            assert!(is_alike(found, wanted), "{text}: {name} is {found:?}, not {wanted:?}");
         }
     }
 }
@@ -116,13 +121,7 @@ fn roles_follow_shifts_and_scales() {
             for whole in [shifted.clone(), format!("1e6 + 2.5e-7*({shifted})")] {
                 let found = roles(&whole, |x| scale * x + shift);
                 for ((name, found), (_, wanted)) in found.iter().zip(&plain) {
-                    let alike = match (found, wanted) {
-                        (Known::Place(a), Known::Place(b)) => near(a[0], b[0]) && near(a[1], b[1]),
-                        (Known::Size(a), Known::Size(b)) | (Known::Period(a), Known::Period(b)) => {
-                            near(*a, *b)
-                        }
-                        _ => found == wanted,
-                    };
+                    let alike = is_alike(found, wanted);
                     assert!(alike, "{whole}: {name} is {found:?}, not {wanted:?}");
                 }
             }

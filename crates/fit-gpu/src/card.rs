@@ -306,13 +306,8 @@ mod tests {
                         let name = choice.kernel().expect("there is one").name;
                         // Many squares of that side have a thread each.
                         let end = match (width, height) {
-                            _ if method == KernelMethod::Errors => {
-                                if width <= 16 {
-                                    "16"
-                                } else {
-                                    "32"
-                                }
-                            }
+                            _ if method == KernelMethod::Errors && width <= 16 => "16",
+                            _ if method == KernelMethod::Errors => "32",
                             (9, 9) if count >= MANY => "_side9",
                             (33.., _) => "32",
                             _ => "_rows",

@@ -1,29 +1,30 @@
 //! The table of cases that every backend must get through.
 
+use std::fmt::Debug;
+use std::sync::Arc;
+
 use fit_core::spot::sums::Profile;
 use fit_core::{Background, Circle, Criteria, Estimator, Limits, MaxError, Options, Size};
 use fit_sim::{Noise, Random, SimulatedCamera, SpotSimulation};
-use ndarray::{Array3, ArrayView3, s};
-use spotfit::{Fit, Fitter, Pixel, Start};
+use ndarray::{Array3, s};
+use spotfit::{Fit, FitError, Fitter, Pixel, Start};
 
 /// A stack of windows of any pixel type.
-#[derive(Clone, Debug)]
-pub enum Stack {
-    /// Unsigned, 8 bits.
-    U8(Array3<u8>),
-    /// Unsigned, 16 bits.
-    U16(Array3<u16>),
-    /// Signed, 16 bits.
-    I16(Array3<i16>),
-    /// Signed, 32 bits.
-    I32(Array3<i32>),
-    /// Signed, 64 bits.
-    I64(Array3<i64>),
-    /// Floating point, 32 bits.
-    F32(Array3<f32>),
-    /// Floating point, 64 bits.
-    F64(Array3<f64>),
+pub trait AnyStack: Debug {
+    /// The fits of a backend, of the stack as it lies in memory.
+    ///
+    /// # Errors
+    /// If the batch is refused.
+    fn fit(
+        &self,
+        fitter: &Fitter,
+        layout: Layout,
+        start: Start<'_>,
+    ) -> Result<Vec<Fit<f64>>, FitError>;
 }
+
+/// One of these.
+type Stack = Arc<dyn AnyStack>;
 
 /// How the windows lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +54,7 @@ pub struct Case {
     /// What it is about.
     pub name: String,
     /// The windows.
-    pub stack: Stack,
+    pub stack: Arc<dyn AnyStack>,
     /// Their place in memory.
     pub layout: Layout,
     /// Start values, or none.
@@ -89,50 +90,45 @@ impl Case {
             Some(starts) => Start::F64(starts),
             None => Start::Estimate,
         };
-        let fits = match &self.stack {
-            Stack::U8(a) => fit(fitter, a, self.layout, start),
-            Stack::U16(a) => fit(fitter, a, self.layout, start),
-            Stack::I16(a) => fit(fitter, a, self.layout, start),
-            Stack::I32(a) => fit(fitter, a, self.layout, start),
-            Stack::I64(a) => fit(fitter, a, self.layout, start),
-            Stack::F32(a) => fit(fitter, a, self.layout, start),
-            Stack::F64(a) => fit(fitter, a, self.layout, start),
-        };
+        let fits = self.stack.fit(fitter, self.layout, start);
         fits.unwrap_or_else(|error| panic!("{}: {error}", self.name))
     }
 }
 
-fn fit<P: Pixel + Default>(
-    fitter: &Fitter,
-    stack: &Array3<P>,
-    layout: Layout,
-    start: Start<'_>,
-) -> Result<Vec<Fit<f64>>, spotfit::FitError> {
-    let (n, height, width) = stack.dim();
-    match layout {
-        Layout::Contiguous => fitter.fit(stack.view(), start),
-        Layout::Cut => {
-            let mut frames = Array3::from_elem((n, height + 3, width + 5), P::default());
-            frames.slice_mut(s![.., 2..height + 2, 1..=width]).assign(stack);
-            let cut: ArrayView3<'_, P> = frames.slice(s![.., 2..height + 2, 1..=width]);
-            fitter.fit(cut, start)
-        }
-        Layout::Fortran => {
-            let mut reversed = Array3::from_elem((width, height, n), P::default());
-            reversed.assign(&stack.view().reversed_axes());
-            fitter.fit(reversed.view().reversed_axes(), start)
+impl<P: Pixel + Default + Debug> AnyStack for Array3<P> {
+    fn fit(
+        &self,
+        fitter: &Fitter,
+        layout: Layout,
+        start: Start<'_>,
+    ) -> Result<Vec<Fit<f64>>, FitError> {
+        let (n, height, width) = self.dim();
+        match layout {
+            Layout::Contiguous => fitter.fit(self.view(), start),
+            Layout::Cut => {
+                let mut frames = Array3::from_elem((n, height + 3, width + 5), P::default());
+                frames.slice_mut(s![.., 2..height + 2, 1..=width]).assign(self);
+                fitter.fit(frames.slice(s![.., 2..height + 2, 1..=width]), start)
+            }
+            Layout::Fortran => {
+                let mut reversed = Array3::from_elem((width, height, n), P::default());
+                reversed.assign(&self.view().reversed_axes());
+                fitter.fit(reversed.view().reversed_axes(), start)
+            }
         }
     }
+}
+
+/// A stack.
+fn of<P: Pixel + Default + Debug>(windows: Array3<P>) -> Stack {
+    Arc::new(windows)
 }
 
 /// Windows of each case.
 const COUNT: usize = 64;
 
 fn simulated(simulation: &SpotSimulation) -> Array3<f32> {
-    match simulation.generate(0..COUNT) {
-        Ok(spots) => spots.pixels,
-        Err(error) => panic!("{error}"),
-    }
+    simulation.generate(0..COUNT).expect("sound").pixels
 }
 
 fn papers(size: Size) -> SpotSimulation {
@@ -142,7 +138,7 @@ fn papers(size: Size) -> SpotSimulation {
 /// Windows computed pixel by pixel: f(window, x, y, random).
 fn computed(size: Size, mut pixel: impl FnMut(usize, f64, f64, &mut Random) -> f64) -> Stack {
     let mut random = Random::new(99, 0);
-    Stack::F64(Array3::from_shape_fn((COUNT, size.height, size.width), |(window, y, x)| {
+    of(Array3::from_shape_fn((COUNT, size.height, size.width), |(window, y, x)| {
         pixel(window, x as f64, y as f64, &mut random)
     }))
 }
@@ -165,7 +161,7 @@ fn sizes(cases: &mut Vec<Case>) {
     let square = (4..=32).map(|side| Size::new(side, side));
     let others = [(3, 12), (12, 3), (4, 9), (9, 5), (31, 6), (16, 24), (40, 7), (48, 40)];
     for size in square.chain(others.map(|(width, height)| Size::new(width, height))) {
-        let stack = Stack::U16(simulated(&papers(size)).mapv(|p| p as u16));
+        let stack = of(simulated(&papers(size)).mapv(|p| p as u16));
         let case = Case::new(format!("{}×{}", size.width, size.height), stack);
         // In so few pixels a spot of σ = 2 is hardly told from the background.
         let tiny = size.width.min(size.height) < 6;
@@ -177,13 +173,13 @@ fn types_and_layouts(cases: &mut Vec<Case>) {
     let pixels = simulated(&papers(NINE).with_signal(900.0));
     assert!(pixels.iter().all(|&p| p <= 255.0), "the case is meant for 8 bits");
     let stacks = [
-        ("u8", Stack::U8(pixels.mapv(|p| p as u8))),
-        ("u16", Stack::U16(pixels.mapv(|p| p as u16))),
-        ("i16 below zero", Stack::I16(pixels.mapv(|p| p as i16 - 300))),
-        ("i32 far below zero", Stack::I32(pixels.mapv(|p| p as i32 - 1_000_000))),
-        ("i64", Stack::I64(pixels.mapv(|p| p as i64))),
-        ("f32 tiny", Stack::F32(pixels.mapv(|p| p * 1e-20))),
-        ("f64 large", Stack::F64(pixels.mapv(|p| f64::from(p) * 1e15))),
+        ("u8", of(pixels.mapv(|p| p as u8))),
+        ("u16", of(pixels.mapv(|p| p as u16))),
+        ("i16 below zero", of(pixels.mapv(|p| p as i16 - 300))),
+        ("i32 far below zero", of(pixels.mapv(|p| p as i32 - 1_000_000))),
+        ("i64", of(pixels.mapv(|p| p as i64))),
+        ("f32 tiny", of(pixels.mapv(|p| p * 1e-20))),
+        ("f64 large", of(pixels.mapv(|p| f64::from(p) * 1e15))),
     ];
     for (name, stack) in stacks {
         for layout in [Layout::Contiguous, Layout::Cut, Layout::Fortran] {
@@ -194,27 +190,21 @@ fn types_and_layouts(cases: &mut Vec<Case>) {
     let camera =
         SimulatedCamera::default().with_baseline(30_000.0).with_gain(0.5).with_read_noise(2.0);
     let camera = simulated(&papers(NINE).with_camera(camera));
-    cases.push(Case::new("baseline 30000", Stack::U16(camera.mapv(|p| p as u16))));
+    cases.push(Case::new("baseline 30000", of(camera.mapv(|p| p as u16))));
 }
 
 fn options(cases: &mut Vec<Case>) {
     let simulation = papers(NINE).with_signal(400.0).with_background(40.0);
-    let stack = || Stack::F32(simulated(&simulation));
+    let stack = || of(simulated(&simulation));
     let tight = Options::default().with_criteria(Criteria::TIGHT);
     let criteria = |criteria| tight.with_criteria(criteria);
+    let narrow = Limits::default().with_centre_margin(0.0).with_sigma_min(1.3);
+    let narrow = narrow.with_sigma_max(Some(1.6));
     let all = [
         ("β ≥ 0", tight.with_background(Background::NonNegative)),
         ("χ² bound", criteria(Criteria::TIGHT.with_max_error(MaxError::Total(1.0)))),
         ("no tests but rounding", criteria(Criteria::TIGHT.with_min_delta(0.0).with_min_step(0.0))),
-        (
-            "narrow limits",
-            tight.with_limits(
-                Limits::default()
-                    .with_centre_margin(0.0)
-                    .with_sigma_min(1.3)
-                    .with_sigma_max(Some(1.6)),
-            ),
-        ),
+        ("narrow limits", tight.with_limits(narrow)),
     ];
     for (name, options) in all {
         cases.push(Case { options, ..Case::new(name, stack()) });
@@ -226,10 +216,7 @@ fn options(cases: &mut Vec<Case>) {
         let case = Case { options: criteria(preset), ..Case::new(name, stack()) };
         cases.push(case.hopeless());
     }
-    let spots = match simulation.generate(0..COUNT) {
-        Ok(spots) => spots,
-        Err(error) => panic!("{error}"),
-    };
+    let spots = simulation.generate(0..COUNT).expect("sound");
     let starts = |shift: f64| {
         let starts = spots
             .truth
@@ -252,14 +239,11 @@ fn signals(cases: &mut Vec<Case>) {
         let peak = (snr * snr + snr * (snr * snr + 4.0).sqrt()) / 2.0;
         let signal = peak * std::f64::consts::TAU * 1.5 * 1.5;
         let simulation = papers(NINE).with_signal(signal).with_sigma(1.4..1.6);
-        let case = Case::new(
-            format!("peak SNR {snr}"),
-            Stack::F64(simulated(&simulation).mapv(f64::from)),
-        );
+        let case = Case::new(format!("peak SNR {snr}"), of(simulated(&simulation).mapv(f64::from)));
         cases.push(if snr < 5.0 { case.hopeless() } else { case });
     }
     let clean = papers(NINE).with_noise(Noise::None);
-    cases.push(Case::new("no noise", Stack::F32(simulated(&clean))));
+    cases.push(Case::new("no noise", of(simulated(&clean))));
 }
 
 /// Spots on slopes of light, fitted with a plane.
@@ -285,7 +269,7 @@ fn planes(cases: &mut Vec<Case>) {
 
 fn oddities(cases: &mut Vec<Case>) {
     let past = papers(NINE).with_scatter(0.45);
-    cases.push(Case::new("near and past the border", Stack::F32(simulated(&past))).hopeless());
+    cases.push(Case::new("near and past the border", of(simulated(&past))).hopeless());
 
     let gauss = |x: f64, y: f64, cx: f64, cy: f64, sigma: f64| {
         Profile::at(x, y, Circle::new(cx, cy, sigma)).value
@@ -326,6 +310,6 @@ fn oddities(cases: &mut Vec<Case>) {
         if (x, y) == (at, 8.0 - at) { bad } else { random.poisson(20.0) }
     });
     cases.push(Case { kind: Kind::Nothing, ..Case::new("a pixel that is no number", broken) });
-    let empty = Stack::U16(Array3::zeros((0, 9, 9)));
+    let empty = of(Array3::<u16>::zeros((0, 9, 9)));
     cases.push(Case::new("no windows", empty));
 }

@@ -2,7 +2,7 @@
 
 use fit_core::Status;
 use fit_cpu::{BatchError, CurveReference, CurveSimd};
-use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, Points, Values};
+use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, GpufitBuffers, Points, Values};
 use fit_formula::{Axes, Evaluator, Formula};
 use fit_gpu::CurveGpu;
 use fit_sim::Random;
@@ -89,23 +89,36 @@ impl Curve {
         seed: u64,
     ) -> (Array2<f64>, Array2<f64>) {
         let mut random = Random::new(seed, 1);
-        let mut weights = Array2::ones((count, self.points));
         let mut data = self.data(count, &mut random);
-        for fit in 0..count {
-            let mut left = outliers;
-            while left > 0 {
-                let at = (random.uniform() * self.points as f64) as usize % self.points;
-                if weights[[fit, at]] == 0.0 {
-                    continue;
-                }
-                let sign = if random.uniform() < 0.5 { -1.0 } else { 1.0 };
-                data[[fit, at]] += self.noise * sign * random.uniform_in(sizes[0], sizes[1]);
-                weights[[fit, at]] = 0.0;
-                left -= 1;
-            }
-        }
+        let sizes = sizes.map(|size| size * self.noise);
+        let weights = with_outliers(&mut data, outliers, sizes, &mut random);
         (data, weights)
     }
+}
+
+/// Makes so many outliers of the points of each data set, of either sign and of a size between these: weights of the good points.
+pub fn with_outliers(
+    data: &mut Array2<f64>,
+    outliers: usize,
+    [least, most]: [f64; 2],
+    random: &mut Random,
+) -> Array2<f64> {
+    let (count, points) = data.dim();
+    let mut weights = Array2::ones((count, points));
+    for fit in 0..count {
+        let mut left = outliers;
+        while left > 0 {
+            let at = (random.uniform() * points as f64) as usize % points;
+            if weights[[fit, at]] == 0.0 {
+                continue;
+            }
+            let sign = if random.uniform() < 0.5 { -1.0 } else { 1.0 };
+            data[[fit, at]] += sign * random.uniform_in(least, most);
+            weights[[fit, at]] = 0.0;
+            left -= 1;
+        }
+    }
+    weights
 }
 
 /// A model with a name, or a formula of x.
@@ -202,6 +215,41 @@ impl Numbers {
     /// Nearly normal, of deviation 1.
     pub fn noise(&mut self) -> f64 {
         (0..12).map(|_| self.within([0.0, 1.0])).sum::<f64>() - 6.0
+    }
+}
+
+/// What Gpufit's search found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GpufitFound {
+    /// Of each fit, by their numbers.
+    pub parameters: Array2<f32>,
+    /// How each fit ended.
+    pub states: Vec<i32>,
+    /// χ² of each fit.
+    pub chi2: Vec<f32>,
+    /// The iterations of each fit.
+    pub iterations: Vec<i32>,
+}
+
+impl GpufitFound {
+    /// Nothing yet of so many fits.
+    pub fn none(count: usize, parameters: usize) -> Self {
+        let whole = vec![-7; count];
+        let parameters = Array2::from_elem((count, parameters), -7.0);
+        Self { parameters, states: whole.clone(), chi2: vec![-7.0; count], iterations: whole }
+    }
+
+    /// Room for it.
+    ///
+    /// # Panics
+    /// If the parameters are not in one piece, as they are at first.
+    pub fn room(&mut self) -> GpufitBuffers<'_> {
+        GpufitBuffers {
+            parameters: self.parameters.as_slice_mut().expect("in one piece"),
+            states: &mut self.states,
+            chi2: &mut self.chi2,
+            iterations: &mut self.iterations,
+        }
     }
 }
 

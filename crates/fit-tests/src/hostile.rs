@@ -28,23 +28,11 @@ pub fn pixel(kind: usize, x: usize, y: usize, random: &mut Random) -> f64 {
             [f64::NAN, f64::INFINITY, f64::NEG_INFINITY][(uniform * 150.0) as usize]
         }
         6 => f64::from_bits((random.uniform() * u64::MAX as f64) as u64),
-        7 => {
-            if (x, y) == (0, 0) {
-                1e30
-            } else {
-                uniform
-            }
-        }
+        7 if (x, y) == (0, 0) => 1e30,
         8 => ((x % 2) ^ (y % 2)) as f64,
         9 => 1e-310 * uniform,
         10 => 16_777_216.0 + uniform.round(),
-        11 => {
-            if x == 2 {
-                1000.0
-            } else {
-                0.0
-            }
-        }
+        11 => f64::from(u8::from(x == 2)) * 1000.0,
         12 => 1e6 - 1000.0 * uniform * (x * x) as f64,
         13 => -100.0 * uniform,
         _ => uniform,
@@ -78,22 +66,18 @@ pub fn weights((count, height, width): (usize, usize, usize), random: &mut Rando
 /// Maps of a camera with pixels of every unfriendly kind that a map may have, and a dead corner.
 pub fn camera(size: Size, random: &mut Random) -> CameraMap {
     let dim = (size.height, size.width);
-    let mut map =
-        |sound: f32, wild: &[f32]| {
-            Array2::from_shape_fn(dim, |_| {
-                if random.uniform() < 0.08 { any(wild, random) } else { sound }
-            })
-        };
+    let mut map = |sound: f32, wild: &[f32]| {
+        let mut of = || if random.uniform() < 0.08 { any(wild, random) } else { sound };
+        Array2::from_shape_simple_fn(dim, &mut of)
+    };
     let none = [f32::NAN, f32::INFINITY];
     let offset = map(3.0, &[&none[..], &[f32::NEG_INFINITY, 1e30, -1e30, f32::MAX, 0.0]].concat());
     let mut gain =
         map(0.9, &[&none[..], &[0.0, -0.0, 1e-30, 1e30, f32::MIN_POSITIVE, 1e-44]].concat());
     let variance = map(1.5, &[&none[..], &[0.0, 1e6, 1e20, f32::MAX, 1e-40]].concat());
     gain.slice_mut(ndarray::s![..dim.0 / 3, ..dim.1 / 3]).fill(0.0);
-    match CameraMap::new(offset.view(), gain.view(), variance.view()) {
-        Ok(map) => map,
-        Err(error) => panic!("a camera with sound pixels: {error}"),
-    }
+    let map = CameraMap::new(offset.view(), gain.view(), variance.view());
+    map.expect("a camera with sound pixels")
 }
 
 /// What a fit has that no fit may have, whatever it was given; `None` if it is sound.

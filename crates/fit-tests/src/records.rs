@@ -45,6 +45,15 @@ impl Record {
         numbers(self.text(word))
     }
 
+    /// The numbers of all lines that begin with one.
+    pub fn rows(&self) -> Vec<Vec<f64>> {
+        let row = |line: &(&str, &str)| {
+            let first = line.0.parse().ok()?;
+            Some([first].into_iter().chain(numbers(line.1)).collect())
+        };
+        self.lines.iter().filter_map(row).collect()
+    }
+
     /// The numbers of all lines that begin with a word.
     pub fn all(&self, word: &str) -> Vec<Vec<f64>> {
         let lines = self.lines.iter().filter(|line| line.0 == word);

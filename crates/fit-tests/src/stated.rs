@@ -3,19 +3,19 @@
 use std::f64::consts::FRAC_PI_4;
 use std::fmt;
 
-use fit_core::spot::shape::{Circular, Elliptical, FixedSigma, Rotated};
+use fit_core::spot::shape::FixedSigma;
 use fit_core::{
     Background, Camera, Estimator, Fit, Options, PixelProfile, Shape, Size, Start, Status,
 };
 use fit_sim::{Maps, SimulatedSpots, SpotProfile, SpotShape, SpotSimulation, Truth};
-use spotfit::{AnyWindows, CameraMap, Errors, Fitter, FitterOptions, Parameter, Windows};
+use spotfit::{CameraMap, Errors, Fitter, FitterOptions, Parameter, Windows};
+
+use crate::spots::{PROFILES, SHAPES, fitted};
 
 /// Windows have 9×9 pixels.
 pub const SIZE: Size = Size::new(9, 9);
 /// Photons of the spots.
 pub const PHOTONS: [f64; 6] = [100.0, 200.0, 400.0, 1e3, 1e4, 1e5];
-/// The σ of spots whose σ is known, in pixels; that of others is uniform from 1 to 1.6.
-pub const FIXED: f64 = 1.3;
 
 /// Photons of the background in a pixel. Under bright spots it is higher: maximum likelihood keeps it from falling below
 /// 0, and a limit that is reached makes errors that are not normal.
@@ -26,40 +26,6 @@ pub fn background(photons: f64) -> f64 {
 /// By how much the root mean square of so many numbers may be off, as a share: four standard errors.
 pub fn chance(numbers: usize) -> f64 {
     4.0 / (2.0 * numbers as f64).sqrt()
-}
-
-/// What a fit says of its own errors, as standard deviations; 0 for what is not fitted.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stated {
-    /// Of x̄, in pixels.
-    pub x: f64,
-    /// Of ȳ, in pixels.
-    pub y: f64,
-    /// Of σx, in pixels.
-    pub sigma_x: f64,
-    /// Of σy, in pixels.
-    pub sigma_y: f64,
-    /// Of the photons 2πασxσy.
-    pub photons: f64,
-    /// Of the background, in photons a pixel.
-    pub background: f64,
-    /// Whether the fit says that it knows nothing.
-    pub exploding: bool,
-}
-
-impl From<&Errors> for Stated {
-    fn from(errors: &Errors) -> Self {
-        let of = |parameter| f64::from(errors.of(parameter));
-        Self {
-            x: of(Parameter::X),
-            y: of(Parameter::Y),
-            sigma_x: of(Parameter::SigmaX),
-            sigma_y: of(Parameter::SigmaY),
-            photons: f64::from(errors.photons),
-            background: of(Parameter::Background),
-            exploding: errors.exploding,
-        }
-    }
 }
 
 /// What reads the pixels.
@@ -184,14 +150,7 @@ impl Case {
 
     /// Every shape and profile with these photons and background, camera and estimator.
     pub fn of_all_shapes(light: [f64; 2], reads: Reads, estimator: Estimator) -> Vec<Self> {
-        let shapes = [
-            Shape::Circular(Circular),
-            Shape::Elliptical(Elliptical),
-            Shape::Rotated(Rotated),
-            Shape::FixedSigma(FixedSigma { sigma: FIXED }),
-        ];
-        let profiles = [PixelProfile::Sampled, PixelProfile::Integrated];
-        let pairs = shapes.into_iter().flat_map(|shape| profiles.map(|profile| (shape, profile)));
+        let pairs = SHAPES.into_iter().flat_map(|shape| PROFILES.map(|profile| (shape, profile)));
         pairs.map(|(shape, profile)| Self::new(shape, profile, light, reads, estimator)).collect()
     }
 
@@ -203,36 +162,20 @@ impl Case {
         self.simulation.generate(0..count).expect("a sound simulation")
     }
 
-    /// Fits the first windows with what `fit` is: it gets the options and the windows with what is known of them, and
-    /// gives an outcome and its errors for each.
-    pub fn measure(
-        &self,
-        count: usize,
-        fit: impl FnOnce(&Options, AnyWindows<'_>) -> Vec<(Fit<f64>, Stated)>,
-    ) -> Summary {
+    /// Fits the first windows with a fitter of the library.
+    ///
+    /// # Panics
+    /// If it cannot fit.
+    pub fn measure_with(&self, count: usize, fitter: &FitterOptions) -> Summary {
         let spots = self.spots(count);
         let mut windows = Windows::stack(spots.pixels.view());
         if let Some((map, corners)) = self.map.as_ref().zip(spots.corners.as_deref()) {
             windows = windows.with_map(map).with_corners(corners);
         }
-        let fits = fit(&self.options, windows.into());
-        assert_eq!(fits.len(), count, "a fit for each window");
-        Summary::new(&fits, &spots.truth)
-    }
-
-    /// [`Case::measure`] with a fitter of the library.
-    ///
-    /// # Panics
-    /// If it cannot fit.
-    pub fn measure_with(&self, count: usize, fitter: &FitterOptions) -> Summary {
-        self.measure(count, |options, windows| {
-            let fitter = Fitter::new(&fitter.clone().with_fit(*options)).expect("a fitter");
-            let mut fits = vec![Fit::invalid(); windows.count()];
-            let outcomes = fits.as_mut_slice().into();
-            fitter.fit_windows(windows, Start::Estimate, outcomes).expect("sound windows");
-            let errors = fitter.errors(windows, &fits).expect("fits of these windows");
-            fits.into_iter().zip(errors.iter().map(Stated::from)).collect()
-        })
+        let fitter = Fitter::new(&fitter.clone().with_fit(self.options)).expect("a fitter");
+        let fits = fitted(&fitter, &windows, Start::Estimate);
+        let errors = fitter.errors(windows.into(), &fits).expect("fits of these windows");
+        Summary::new(&fits, &errors, &spots.truth)
     }
 }
 
@@ -240,12 +183,8 @@ impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Options { shape, profile, estimator, .. } = &self.options;
         let (photons, reads) = (self.simulation.signal, self.reads);
-        write!(
-            f,
-            "{} {profile:?}, {}, {reads:?}, {photons} photons",
-            shape.name(),
-            estimator.name()
-        )
+        let (shape, estimator) = (shape.name(), estimator.name());
+        write!(f, "{shape} {profile:?}, {estimator}, {reads:?}, {photons} photons")
     }
 }
 
@@ -266,10 +205,10 @@ pub struct Summary {
 }
 
 impl Summary {
-    fn new(fits: &[(Fit<f64>, Stated)], truth: &[Truth]) -> Self {
+    fn new(fits: &[Fit<f64>], errors: &[Errors], truth: &[Truth]) -> Self {
         let (mut sums, mut used) = ([0.0; 6], [0_usize; 6]);
         let (mut exploding, mut lost) = (0, 0);
-        for ((fit, stated), truth) in fits.iter().zip(truth) {
+        for ((fit, stated), truth) in fits.iter().zip(errors).zip(truth) {
             if stated.exploding {
                 exploding += 1;
                 continue;
@@ -287,17 +226,18 @@ impl Summary {
             };
             let photons = std::f64::consts::TAU * fit.amplitude * fit.sigma_x * fit.sigma_y;
             let background = truth.background / SIZE.pixels() as f64;
+            let of = |parameter| stated.of(parameter);
             let errors = [
-                (fit.x - truth.shape.x, stated.x),
-                (fit.y - truth.shape.y, stated.y),
-                (fit.sigma_x - sigma_x, stated.sigma_x),
-                (fit.sigma_y - sigma_y, stated.sigma_y),
+                (fit.x - truth.shape.x, of(Parameter::X)),
+                (fit.y - truth.shape.y, of(Parameter::Y)),
+                (fit.sigma_x - sigma_x, of(Parameter::SigmaX)),
+                (fit.sigma_y - sigma_y, of(Parameter::SigmaY)),
                 (photons - truth.signal, stated.photons),
-                (fit.background - background, stated.background),
+                (fit.background - background, of(Parameter::Background)),
             ];
             for (column, (error, stated)) in errors.into_iter().enumerate() {
                 if stated > 0.0 {
-                    sums[column] += (error / stated).powi(2);
+                    sums[column] += (error / f64::from(stated)).powi(2);
                     used[column] += 1;
                 }
             }

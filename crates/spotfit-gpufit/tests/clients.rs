@@ -22,13 +22,9 @@ fn folder(name: &str) -> PathBuf {
 fn run(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(
-        output.status.success(),
-        "{command:?}: {}{}",
-        text(&output.stdout),
-        text(&output.stderr)
-    );
-    text(&output.stdout)
+    let told = text(&output.stdout);
+    assert!(output.status.success(), "{command:?}: {told}{}", text(&output.stderr));
+    told
 }
 
 /// Whether a program is there; a test without it says so.

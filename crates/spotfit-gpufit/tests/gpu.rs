@@ -24,11 +24,8 @@ fn noisy(model: i32, fits: usize, estimator: i32) -> Call {
             _ => (0..20).map(|x| (a + s * f64::from(x)) as f32).collect(),
         };
         let noise = if fit % 97 == 5 { 0.0 } else { 1.0 };
-        data.extend(
-            clean
-                .iter()
-                .map(|&mean| (mean + noise * mean.sqrt() * random.normal() as f32).max(0.0)),
-        );
+        let mut noisy = |&mean: &f32| mean + noise * mean.sqrt() * random.normal() as f32;
+        data.extend(clean.iter().map(|mean| noisy(mean).max(0.0)));
         if fit % 211 == 7 {
             data[fit * points + 3] = f32::NAN;
         }

@@ -48,15 +48,12 @@ impl Numbers {
         let null = std::ptr::null_mut();
         let at: Vec<*mut f32> =
             at.map(|(array, given)| if given { array.as_mut_ptr() } else { null }).collect();
-        let whole: Vec<*mut i32> = wholes
-            .iter_mut()
-            .zip([4, 5, 8, 10])
-            .map(
-                |(array, number)| {
-                    if self.given[number] { array.as_mut_ptr() } else { std::ptr::null_mut() }
-                },
-            )
-            .collect();
+        let given = [4, 5, 8, 10].map(|number| self.given[number]);
+        let of = |(array, given): (&mut Vec<i32>, bool)| match given {
+            true => array.as_mut_ptr(),
+            false => std::ptr::null_mut(),
+        };
+        let whole: Vec<*mut i32> = wholes.iter_mut().zip(given).map(of).collect();
         // SAFETY: where the numbers ask for more than there is, they ask for more than there can be, which is refused.
         let code = unsafe {
             Gpufit::gpufit_constrained(
@@ -254,10 +251,8 @@ fn any_arguments_end() {
         match numbers.call(fill) {
             Ok(()) => fitted += 1,
             Err([words, all]) => {
-                assert!(
-                    !words.is_empty() && !all.is_empty() && !all.contains("unknown error"),
-                    "{numbers:?}: {all}"
-                );
+                let is_told = !words.is_empty() && !all.is_empty();
+                assert!(is_told && !all.contains("unknown error"), "{numbers:?}: {all}");
                 refused += 1;
             }
         }

@@ -41,6 +41,16 @@ fn quadrature() -> Vec<(f64, f64)> {
         .collect()
 }
 
+/// The derivative by a parameter, by differences of fourth order.
+fn difference(p: &[f64], j: usize, h: f64, of: impl Fn(&[f64]) -> f64) -> f64 {
+    let at = |h: f64| {
+        let mut moved = p.to_vec();
+        moved[j] += h;
+        of(&moved)
+    };
+    (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h)
+}
+
 impl<S: Summable<P>, const P: usize, const Q: usize> Case<S, P, Q> {
     fn outline(&self, p: &[f64]) -> Outline<f64> {
         let parameters: [f64; P] = std::array::from_fn(|j| p[j]);
@@ -117,13 +127,8 @@ impl<S: Summable<P>, const P: usize, const Q: usize> Case<S, P, Q> {
 
     fn slopes(&self, p: &[f64], pixel: usize) -> DVector<f64> {
         let slope = |j: usize| {
-            let at = |h: f64| {
-                let mut moved = p.to_vec();
-                moved[j] += h;
-                self.model(&moved, pixel)
-            };
             let h = if j < P { 3e-4 } else { 1.0 };
-            (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h)
+            difference(p, j, h, |p| self.model(p, pixel))
         };
         DVector::from_iterator(Q, (0..Q).map(slope))
     }
@@ -168,28 +173,15 @@ impl<S: Summable<P>, const P: usize, const Q: usize> Case<S, P, Q> {
             let plane: f64 = p[P + 2..].iter().zip(moved).map(|(slope, by)| slope * by).sum();
             [x, y, sigma_x, sigma_y, angle, p[P], p[P + 1] + plane]
         };
-        let by = DMatrix::from_fn(7, Q, |i, j| {
-            let at = |h: f64| {
-                let mut moved = p.to_vec();
-                moved[j] += h;
-                all(&moved)[i]
-            };
-            let h = 1e-4;
-            (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h)
-        });
+        let by = DMatrix::from_fn(7, Q, |i, j| difference(p, j, 1e-4, |p| all(p)[i]));
         &by * &inverse * b * &inverse * by.transpose()
     }
 
     fn estimate(&self) -> ErrorEstimate<f64> {
         let (mapped, weighted) = (self.variances.is_some(), self.weights.is_some());
-        let covariance = CovarianceEstimator::<f64, S, P, Q>::for_shape(
-            self.shape,
-            SIZE,
-            &self.options,
-            mapped,
-            weighted,
-        )
-        .unwrap();
+        let (shape, options) = (self.shape, &self.options);
+        let covariance = CovarianceEstimator::for_shape(shape, SIZE, options, mapped, weighted);
+        let covariance: CovarianceEstimator<f64, S, P, Q> = covariance.unwrap();
         let mut scratch = vec![0.0; Axes::<f64>::scratch_len(SIZE)];
         let mut axes = Axes::new(&mut scratch, SIZE).unwrap();
         let mut tile = Serial::new(&self.pixels[..], SIZE, &mut axes)
@@ -203,20 +195,9 @@ impl<S: Summable<P>, const P: usize, const Q: usize> Case<S, P, Q> {
     fn fit(&self) -> Fit<f64> {
         let Outline { x, y, sigma_x, sigma_y, angle } = self.outline(&self.spot);
         let sigma = (sigma_x * sigma_y).sqrt();
-        let (amplitude, background, status) = (self.spot[P], self.spot[P + 1], Status::MinStep);
-        Fit {
-            x,
-            y,
-            sigma,
-            sigma_x,
-            sigma_y,
-            angle,
-            amplitude,
-            background,
-            chi2: 0.0,
-            status,
-            ..Fit::invalid()
-        }
+        let (amplitude, background) = (self.spot[P], self.spot[P + 1]);
+        let fit = Fit { amplitude, background, status: Status::MinStep, ..Fit::invalid() };
+        Fit { x, y, sigma, sigma_x, sigma_y, angle, chi2: 0.0, ..fit }
     }
 
     fn check(&self) {
@@ -256,13 +237,9 @@ impl<S: Summable<P>, const P: usize, const Q: usize> Case<S, P, Q> {
             }
         }
         let near = |found: f64, expected: f64| (found / expected - 1.0).abs() <= tolerance;
-        assert!(
-            near(estimate.pearson, pearson),
-            "{} {pearson} {place:?} {:?}",
-            estimate.pearson,
-            self.spot
-        );
-        assert!(near(estimate.spread, spread), "{} {spread} {place:?}", estimate.spread);
+        let [found, scatter] = [estimate.pearson, estimate.spread];
+        assert!(near(found, pearson), "{found} {pearson} {place:?} {:?}", self.spot);
+        assert!(near(scatter, spread), "{scatter} {spread} {place:?}");
         assert_eq!(estimate.seen, seen);
         let errors = Errors::from_estimate(&estimate, &self.fit(), Q);
         assert!(near(errors.goodness.into(), pearson / (seen - Q as f64)));

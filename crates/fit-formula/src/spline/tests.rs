@@ -4,16 +4,36 @@ use super::*;
 fn samples(axes: &[SplineAxis]) -> Vec<f64> {
     let lengths: Vec<usize> = axes.iter().map(|axis| axis.pieces_and(1)).collect();
     let total: usize = lengths.iter().product();
-    let of = |mut number: usize| {
-        let mut sum = 0.3;
-        for (axis, &length) in lengths.iter().enumerate().rev() {
-            let x = (number % length) as f64;
-            number /= length;
-            sum += libm::sin(0.7 * x + axis as f64) * (1.0 + 0.1 * sum);
-        }
-        sum
+    let of = |number: usize| {
+        let at = place(number, lengths.iter().copied());
+        let axes = at.iter().enumerate().rev();
+        axes.fold(0.3, |sum, (axis, x)| sum + libm::sin(0.7 * x + axis as f64) * (1.0 + 0.1 * sum))
     };
     (0..total).map(of).collect()
+}
+
+/// Whole numbers along axes of these lengths, the last of which runs fastest.
+fn place(mut number: usize, lengths: impl DoubleEndedIterator<Item = usize>) -> Vec<f64> {
+    let digit = |length: usize| {
+        let digit = number % length;
+        number /= length;
+        digit as f64
+    };
+    let mut digits: Vec<f64> = lengths.rev().map(digit).collect();
+    digits.reverse();
+    digits
+}
+
+/// A place of each axis: of a cubic one somewhere in its pieces and so far beyond them, of another a step.
+fn anywhere(axes: &[SplineAxis], number: i32, beyond: f64) -> Vec<f64> {
+    let at = |(axis, kind): (usize, &SplineAxis)| {
+        let share = libm::fmod(0.618 * f64::from(number) + 0.37 * axis as f64, 1.0);
+        match kind {
+            SplineAxis::Cubic(count) => (*count as f64 + 2.0 * beyond) * share - beyond,
+            SplineAxis::Steps(count) => libm::floor(share * *count as f64),
+        }
+    };
+    axes.iter().enumerate().map(at).collect()
 }
 
 /// The same spline as polynomials: from its value and slopes, by differences of its exact third derivative.
@@ -24,12 +44,7 @@ fn polynomials(spline: &Spline) -> Vec<f64> {
     let pieces: usize = axes.iter().map(|axis| axis.pieces()).product();
     let mut all = Vec::new();
     for number in 0..pieces {
-        let mut corner = vec![0.0; axes.len()];
-        let mut left = number;
-        for (place, axis) in corner.iter_mut().zip(&axes).rev() {
-            *place = (left % axis.pieces()) as f64;
-            left /= axis.pieces();
-        }
+        let corner = place(number, axes.iter().map(|axis| axis.pieces()));
         // Values at 4 places along each axis say what the polynomial is.
         let mut own: Vec<f64> = (0..size)
             .map(|mut at| {
@@ -82,11 +97,7 @@ fn splines_pass_through_their_samples_and_are_natural() {
         let spline = Spline::through(&axes, &samples).unwrap();
         assert!(spline.is_smooth());
         for (number, sample) in samples.iter().enumerate() {
-            let (mut left, mut at) = (number, vec![0.0; axes.len()]);
-            for (place, axis) in at.iter_mut().zip(&axes).rev() {
-                *place = (left % axis.pieces_and(1)) as f64;
-                left /= axis.pieces_and(1);
-            }
+            let at = place(number, axes.iter().map(|axis| axis.pieces_and(1)));
             assert!((spline.at(&at)[0] - sample).abs() < 1e-12, "{axes:?} {at:?}");
         }
     }
@@ -104,18 +115,7 @@ fn slopes_are_those_of_differences() {
     for axes in all_axes() {
         let spline = Spline::through(&axes, &samples(&axes)).unwrap();
         for number in 0..200 {
-            let at: Vec<f64> = axes
-                .iter()
-                .enumerate()
-                .map(|(axis, kind)| {
-                    let share = libm::fmod(0.618 * f64::from(number) + 0.37 * axis as f64, 1.0);
-                    match kind {
-                        // Beyond the ends too.
-                        SplineAxis::Cubic(count) => (*count as f64 + 2.0) * share - 1.0,
-                        SplineAxis::Steps(count) => libm::floor(share * *count as f64),
-                    }
-                })
-                .collect();
+            let at = anywhere(&axes, number, 1.0);
             let all = spline.at(&at);
             for (axis, kind) in axes.iter().enumerate() {
                 let shifted = |by: f64| {
@@ -160,15 +160,7 @@ fn polynomials_that_join_are_a_b_spline_and_others_stay() {
         let rough = Spline::from_polynomials(&axes, &polynomials).unwrap();
         assert_eq!(rough.is_smooth(), !jumps, "{axes:?}");
         for number in 0..100 {
-            let at: Vec<f64> = axes
-                .iter()
-                .enumerate()
-                .map(|(axis, kind)| {
-                    let share = libm::fmod(0.618 * f64::from(number) + 0.37 * axis as f64, 1.0);
-                    let count = kind.pieces() as f64;
-                    if kind.is_cubic() { count * share } else { libm::floor(share * count) }
-                })
-                .collect();
+            let at = anywhere(&axes, number, 0.0);
             let piece =
                 axes.iter().zip(&at).fold(0, |all, (axis, &at)| all * axis.pieces() + at as usize);
             let factor = if piece % 3 == 0 { 1.0 } else { 1.01 };

@@ -26,11 +26,8 @@ fn check<R: Number + From<f32>>(bits: impl Fn(R) -> f32) {
                 ("sqrt", Real::sqrt(x), a.sqrt()),
                 ("select", R::select(x.lt(y), x, y), if a < b { a } else { b }),
             ] {
-                let found = bits(found);
-                assert!(
-                    is_same(found, wanted),
-                    "{name} of {a:?}, {b:?}: {found:?}, not {wanted:?}"
-                );
+                let (found, what) = (bits(found), format!("{name} of {a:?}, {b:?}"));
+                assert!(is_same(found, wanted), "{what}: {found:?}, not {wanted:?}");
             }
             let truths = [x.lt(y), x.le(y), Real::is_finite(x)];
             assert_eq!(truths, [a < b, a <= b, a.is_finite()], "{a:?}, {b:?}");

@@ -88,6 +88,11 @@ fn fit<'a>(
     model.fit_with(fitter, &curves, start.into(), options).expect("sound")
 }
 
+/// Checks that numbers are the same but for a share.
+fn same(found: f64, wanted: f64, most: f64, told: &str) {
+    assert!((found / wanted - 1.0).abs() < most, "{told}: {found:e}, not {wanted:e}");
+}
+
 /// Proves that two fits are the same but for their unit: within `most` standard errors, and their errors as well.
 fn assert_same(case: &Case, own: &ModelFits, plain: &ModelFits, scale: f64, most: f64, told: &str) {
     let name = case.model.text();
@@ -97,16 +102,10 @@ fn assert_same(case: &Case, own: &ModelFits, plain: &ModelFits, scale: f64, most
     for (j, wanted) in wanted.iter().enumerate() {
         let unit = scale.powi(case.powers[j]);
         let (found, error) = (own.fits.parameters[[0, j]], own.fits.errors[[0, j]]);
+        let what = format!("{name}, {told}: parameter {j}");
         let off = (found - wanted).abs() / error;
-        assert!(
-            off < most,
-            "{name}, {told}: parameter {j} is {found:e}, not {wanted:e} ± {error:e}"
-        );
-        let ratio = error / unit / plain.fits.errors[[0, j]];
-        assert!(
-            (ratio - 1.0).abs() < most,
-            "{name}, {told}: the error of {j} is {ratio} of itself"
-        );
+        assert!(off < most, "{what} is {found:e}, not {wanted:e} ± {error:e}");
+        same(error / unit, plain.fits.errors[[0, j]], most, &what);
     }
 }
 
@@ -176,16 +175,13 @@ fn weights_of_any_size() {
 /// A model at points that are shifted, and its parameters that stay the same, or move with the points.
 struct Shifted(&'static str, &'static [f64], &'static [usize], Option<usize>);
 
+const ON_A_SLOPE: &str = "a*exp(-(x - p)^2/(2*s^2)) + b + c*x";
+
 const SHIFTED: [Shifted; 7] = [
     Shifted("linear", &[3.0, 0.5], &[1], None),
     Shifted("a + b*x + c*x^2", &[3.0, 0.5, -0.02], &[2], None),
     Shifted("gauss_1d", &[10.0, 18.0, 3.5, 3.0], &[0, 2, 3], Some(1)),
-    Shifted(
-        "a*exp(-(x - p)^2/(2*s^2)) + b + c*x",
-        &[10.0, 18.0, 3.5, 3.0, 0.1],
-        &[0, 2, 4],
-        Some(1),
-    ),
+    Shifted(ON_A_SLOPE, &[10.0, 18.0, 3.5, 3.0, 0.1], &[0, 2, 4], Some(1)),
     Shifted("error_function", &[10.0, 18.0, 3.5, 3.0], &[0, 2, 3], Some(1)),
     Shifted("gauss_exponential", &[60.0, 12.0, 2.0, 5.0, 3.0], &[0, 2, 3, 4], Some(1)),
     Shifted("a*sin(w*x + phi) + c", &[5.0, 0.7, 0.4, 2.0], &[0, 1, 3], None),
@@ -216,13 +212,9 @@ fn points_far_from_zero() {
                         let moved = if place == Some(j) { by } else { 0.0 };
                         let off = (found - wanted - moved).abs() - moved.abs() * f64::EPSILON;
                         assert!(off < 1e-2 * known, "{told}: {j}: {found}, {wanted} ± {known}");
-                        assert!(
-                            (error / known - 1.0).abs() < 1e-2,
-                            "{told}: {j}: ± {error}, {known}"
-                        );
+                        same(error, known, 1e-2, &told);
                     }
-                    let ratio = own.fits.chi2[0] / plain.fits.chi2[0];
-                    assert!((ratio - 1.0).abs() < 1e-3, "{told}: {ratio}");
+                    same(own.fits.chi2[0], plain.fits.chi2[0], 1e-3, &told);
                 }
             }
         }
@@ -246,11 +238,11 @@ fn errors_far_from_zero() {
         let slope = variance / (n * (n * n - 1.0) / 12.0);
         let offset = variance / n + middle * middle * slope;
         let wanted = [offset, -middle * slope, -middle * slope, slope];
-        for (found, wanted) in fits.covariance.iter().zip(wanted) {
-            assert!((found / wanted - 1.0).abs() < 1e-6, "{found}, {wanted}");
-        }
-        for (found, wanted) in fits.errors.iter().zip([offset, slope]) {
-            assert!((found / wanted.sqrt() - 1.0).abs() < 1e-6);
+        let roots = [offset, slope].map(f64::sqrt);
+        for (found, wanted) in
+            fits.covariance.iter().chain(&fits.errors).zip(wanted.into_iter().chain(roots))
+        {
+            same(*found, wanted, 1e-6, "a line");
         }
         let value = fits.parameters[[0, 0]] + fits.parameters[[0, 1]] * middle;
         let mean = y.iter().sum::<f64>() / n;
@@ -406,15 +398,14 @@ fn errors_at_a_limit() {
             let of = |options: &CurveOptions, start: [f64; 3]| {
                 fit(model, &fitter, (&x, &y, None), row(&start).view(), options).fits
             };
-            for (j, limits, start) in [(2, [25.0, f64::INFINITY], 30.0), (1, [0.0, 5.0], 4.0)] {
+            let cases = [(2, [25.0, f64::INFINITY], 25.0, 30.0), (1, [0.0, 5.0], 5.0, 4.0)];
+            for (j, limits, end, start) in cases {
                 let mut begin = [90.0, 5.5, 22.0];
                 begin[j] = start;
                 let shared = options.clone().with_lower(j, limits[0]).with_upper(j, limits[1]);
-                let each = (0..3)
-                    .map(|k| if k == j { limits } else { [f64::NEG_INFINITY, f64::INFINITY] });
-                let own = options.clone().with_limits(CurveLimits::PerFit(each.collect()));
-                let end =
-                    limits.into_iter().find(|end| *end != 0.0 && end.is_finite()).expect("one");
+                let mut each = vec![[f64::NEG_INFINITY, f64::INFINITY]; 3];
+                each[j] = limits;
+                let own = options.clone().with_limits(CurveLimits::PerFit(each));
                 begin[j] = end;
                 let held = of(&options.clone().with_fixed(j), begin);
                 begin[j] = start;
@@ -425,17 +416,11 @@ fn errors_at_a_limit() {
                     assert_eq!(limited.degrees, held.degrees, "{told}");
                     assert_eq!(limited.errors[[0, j]], 0.0, "{told}");
                     for (k, error) in limited.errors.iter().enumerate().filter(|&(k, _)| k != j) {
-                        let wanted = held.errors[[0, k]];
-                        assert!(
-                            (error / wanted - 1.0).abs() < 1e-2,
-                            "{told}: {k}: {error}, {wanted}"
-                        );
+                        same(*error, held.errors[[0, k]], 1e-2, &told);
                     }
                     for (found, wanted) in limited.covariance.iter().zip(&held.covariance) {
-                        assert!(
-                            (found - wanted).abs() <= 1e-2 * wanted.abs() + 1e-6,
-                            "{told}: {found}, {wanted}"
-                        );
+                        let off = (found - wanted).abs();
+                        assert!(off <= 1e-2 * wanted.abs() + 1e-6, "{told}: {found}, {wanted}");
                     }
                 }
             }
@@ -465,11 +450,8 @@ fn superfluous_parameters() {
                 let fits = fit(&model, &fitter, (&x, &y, None), start, &options);
                 let told = format!("{text}, {linear:?}, {:?}: {:?}", fitter.backend(), fits.fits);
                 assert_eq!(fits.fits.statuses[0], Status::NotConverged, "{told}");
-                let single = if text.contains("c + d") || text.contains("c/d") {
-                    ["a", "t"]
-                } else {
-                    ["t", "c"]
-                };
+                let of_offset = text.contains("c + d") || text.contains("c/d");
+                let single = if of_offset { ["a", "t"] } else { ["t", "c"] };
                 for name in model.parameters() {
                     let error = fits.error_of(name).expect("one")[0];
                     if single.contains(&&name[..]) {
@@ -477,10 +459,7 @@ fn superfluous_parameters() {
                         let degrees =
                             f64::from(known.fits.degrees[0]) / f64::from(fits.fits.degrees[0]);
                         let wanted = known.error_of(name).expect("one")[0] * degrees.sqrt();
-                        assert!(
-                            (error / wanted - 1.0).abs() < 1e-2,
-                            "{told}: {name}: {error}, {wanted}"
-                        );
+                        same(error, wanted, 1e-2, &told);
                         let off = fits.of(name).expect("one")[0] - known.of(name).expect("one")[0];
                         assert!(off.abs() < 2e-2 * wanted, "{told}: {name}");
                     } else {
@@ -511,11 +490,9 @@ fn each_fit_has_its_own_coordinates() {
             let fits = case.model.fit_with(&fitter, &curves, from, &options).expect("sound").fits;
             for fit in 0..12 {
                 assert!(fits.statuses[fit].is_converged(), "{fit}");
-                let off =
-                    (fits.parameters[[fit, 1]] - plain.parameters[[0, 1]]) / plain.errors[[0, 1]];
-                assert!(off.abs() < 0.1, "{fit}: {off}");
-                let ratio = fits.errors[[fit, 1]] / plain.errors[[0, 1]];
-                assert!((ratio - 1.0).abs() < 0.02, "{fit}: {ratio}");
+                let off = fits.parameters[[fit, 1]] - plain.parameters[[0, 1]];
+                assert!((off / plain.errors[[0, 1]]).abs() < 0.1, "{fit}: {off}");
+                same(fits.errors[[fit, 1]], plain.errors[[0, 1]], 0.02, &fit.to_string());
             }
         }
     }

@@ -9,6 +9,7 @@ use fit_engine::cooperative::{
 use fit_formula::{Evaluator, Formula};
 use fit_tests::curves::{Alike, Engine};
 use fit_tests::peaks::Peaks;
+use ndarray::Array2;
 
 type Warp = Lanes<f32, COOPERATIVE_THREADS>;
 
@@ -294,17 +295,20 @@ fn warps_find_what_the_reference_finds() {
     }
 }
 
+/// Data sets that single precision cannot decide: not finite, nothing, too small, and exact.
+pub(super) fn undecided(mut data: Array2<f64>, exact: impl Fn(usize) -> f64) -> Array2<f64> {
+    data[[0, 3]] = f64::NAN;
+    data.row_mut(1).fill(0.0);
+    data.row_mut(2).fill(1e-40);
+    data.row_mut(3).iter_mut().enumerate().for_each(|(x, datum)| *datum = exact(x));
+    data
+}
+
 /// Proves that what single precision cannot decide is left: data that are not finite, too small, and exact; and a singular model.
 #[test]
 fn warps_leave_what_they_cannot_decide() {
     let peaks = Peaks::new(4, 70);
-    let mut data = peaks.data(4);
-    data[[0, 3]] = f64::NAN;
-    data.row_mut(1).fill(0.0);
-    data.row_mut(2).fill(1e-40);
-    for x in 0..70 {
-        data[[3, x]] = Peaks::value(&peaks.truth, x);
-    }
+    let data = undecided(peaks.data(4), |x| Peaks::value(&peaks.truth, x));
     let curves = Curves::new(data.view(), Points::Index);
     let options = CurveOptions::new(peaks.truth.len());
     let left = fit_as_kernels_do::<16>(&peaks.formula, &curves, &peaks.truth, &options).1;

@@ -6,17 +6,17 @@ use fit_core::Estimator;
 use fit_core::curve::At;
 use fit_cpu::CurveSimd;
 use fit_curves::{
-    Chunk, CurveBatch, CurveFits, CurveOptions, CurveStart, Curves, GpufitBuffers, GpufitOptions,
-    Linear, Points, Rules, SingleFit, SingleFits, chunks,
+    Chunk, CurveBatch, CurveFits, CurveOptions, CurveStart, Curves, GpufitOptions, Linear, Points,
+    Rules, SingleFit, SingleFits, chunks,
 };
 use fit_formula::{Evaluator, Formula};
 use fit_gpu_kernel::curve::{Begin, Curve, OwnCurve, fit};
 use fit_gpu_kernel::{CurveJob, CurveMethod, GpufitJob, gpufit};
 use fit_sim::Random;
-use fit_tests::curves::{Alike, DECAY_START as START, Engine, decay, decays};
-use ndarray::Array2;
+use fit_tests::curves::{Alike, DECAY_START as START, Engine, GpufitFound, decay, decays};
+use ndarray::{Array2, s};
 
-use super::cooperative::{Found, emulated, numbers_of};
+use super::cooperative::{Found, emulated, numbers_of, undecided};
 
 /// A data set, and the formula in the place of the marks.
 struct Emulated<'p> {
@@ -128,6 +128,11 @@ fn fit_as_kernels_do(
     })
 }
 
+/// A decay without noise.
+fn exact(x: usize) -> f64 {
+    9.0 * (-(x as f64) / 4.0).exp() + 1.0
+}
+
 /// Proves that kernels find what the reference finds, by least squares and maximum likelihood, with weights, masked points,
 /// limits and held parameters, for data of any size, and leave to it what they cannot decide.
 #[test]
@@ -170,14 +175,7 @@ fn kernels_find_what_the_reference_finds() {
         assert!(left.is_empty(), "{what}: {left:?}");
         Alike { chi2: [1e-3, 0.0], ..Alike::SINGLE }.check(&what, &wanted, &found);
     }
-    // Data that are not finite, too small, and exact.
-    let mut data = decays(4, 31);
-    data[[0, 3]] = f64::NAN;
-    data.row_mut(1).fill(0.0);
-    data.row_mut(2).fill(1e-40);
-    for x in 0..31 {
-        data[[3, x]] = 9.0 * (-(x as f64) / 4.0).exp() + 1.0;
-    }
+    let data = undecided(decays(4, 31), exact);
     let curves = Curves::new(data.view(), Points::Index);
     assert_eq!(fit_as_kernels_do(&formula, &curves, &plain).1, [0, 1, 2, 3]);
 }
@@ -208,47 +206,33 @@ fn kernels_take_gpufits_steps() {
         if weight.is_some() {
             curves = curves.with_weights(weights.view());
         }
-        let mut parameters = vec![0.0; 3 * count];
-        let (mut states, mut iterations) = (vec![-1; count], vec![-1; count]);
-        let mut chi2 = vec![0.0; count];
-        let room = GpufitBuffers {
-            parameters: &mut parameters,
-            states: &mut states,
-            chi2: &mut chi2,
-            iterations: &mut iterations,
-        };
+        let mut wanted = GpufitFound::none(count, 3);
         let (all, start) = ((0..count).collect::<Vec<_>>(), starts.view().into());
-        let those = (&all[..], room);
-        let wanted = fitter.fit_gpufit_left(&formula, &curves, start, options, &settings, those);
-        wanted.expect("sound");
+        let those = (&all[..], wanted.room());
+        let done = fitter.fit_gpufit_left(&formula, &curves, start, options, &settings, those);
+        done.expect("sound");
         let batch = CurveBatch::of_gpufit(&formula, &curves, starts.view().into(), options, true);
         let batch = batch.expect("sound");
         let poisson = options.estimator == Estimator::MaximumLikelihood;
         let mut alike = 0;
         for fit in 0..count {
             let found = step_as_kernels_do(&batch, &settings, poisson, fit);
-            assert_eq!(found.state, states[fit] as f32, "{options:?} {fit}");
-            alike += usize::from(found.iterations == iterations[fit] as f32);
-            assert!((found.chi2 / chi2[fit] - 1.0).abs() < 1e-4, "{options:?} {fit}");
+            assert_eq!(found.state, wanted.states[fit] as f32, "{options:?} {fit}");
+            alike += usize::from(found.iterations == wanted.iterations[fit] as f32);
+            assert!((found.chi2 / wanted.chi2[fit] - 1.0).abs() < 1e-4, "{options:?} {fit}");
             for j in 0..3 {
-                let off = (found.parameters[j] / parameters[3 * fit + j] - 1.0).abs();
+                let off = (found.parameters[j] / wanted.parameters[[fit, j]] - 1.0).abs();
                 assert!(off < 1e-3, "{options:?} {fit} {j}: {off}");
             }
         }
         assert!(alike >= count - 1, "{options:?}: {alike}");
     }
-    // Data that are no numbers, too small, and exact.
-    let mut data = decays(3, 31);
-    data[[0, 3]] = f64::NAN;
-    data.row_mut(1).fill(1e-40);
-    for x in 0..31 {
-        data[[2, x]] = 9.0 * (-(x as f64) / 4.0).exp() + 1.0;
-    }
+    let data = undecided(decays(4, 31), exact);
     let curves = Curves::new(data.view(), Points::Index);
-    let starts = Array2::from_shape_fn((3, 3), |(_, j)| START[j]);
+    let starts = Array2::from_shape_fn((4, 3), |(_, j)| START[j]);
     let batch = CurveBatch::of_gpufit(&formula, &curves, starts.view().into(), &plain, true)
         .expect("sound");
-    for fit in 0..3 {
+    for fit in [0, 2, 3] {
         let found = step_as_kernels_do(&batch, &settings, false, fit);
         assert_eq!(found.state, GpufitJob::LEFT as f32, "{fit}");
         assert_eq!(found.parameters, START.map(|start| start as f32), "{fit}");
@@ -319,16 +303,8 @@ fn records_leave_what_fits_leave() {
             }
             let status = (1.0 + 8.0 * random.uniform()).floor() as f32;
             let (size, unit) = (power(&mut random, -1.0, 2.0), (fit % 7) as f32 - 3.0);
-            let others = [
-                power(&mut random, -10.0, 1.0),
-                (fit % 100) as f32,
-                9.0,
-                status,
-                3.0,
-                unit,
-                27.0,
-                size,
-            ];
+            let (cost, steps) = (power(&mut random, -10.0, 1.0), (fit % 100) as f32);
+            let others = [cost, steps, 9.0, status, 3.0, unit, 27.0, size];
             for (which, value) in others.into_iter().enumerate() {
                 found[2 * COUNT * parameters + which * COUNT + fit] = value;
             }
@@ -336,12 +312,9 @@ fn records_leave_what_fits_leave() {
         }
         let start = if own { starts.view().into() } else { CurveStart::Shared(&START) };
         let batch = CurveBatch::new(&formula, &curves, start, &options, true).expect("sound");
-        let of_each: Vec<f32> = if own {
-            starts.iter().map(|&start| start as f32).collect()
-        } else {
-            START.map(|start| start as f32).to_vec()
-        };
-        let step = if own { parameters } else { 0 };
+        let (sets, step) = if own { (COUNT, parameters) } else { (1, 0) };
+        let of_each: Vec<f32> =
+            starts.slice(s![..sets, ..]).iter().map(|&start| start as f32).collect();
         let singles = SingleFits { found: &found, starts: &of_each, step, wrong: &wrong };
         let mut fits = CurveFits::room(COUNT, parameters, options.covariance);
         let mut pieces = chunks(&mut fits, COUNT);

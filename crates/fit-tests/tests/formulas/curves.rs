@@ -6,12 +6,13 @@
 
 use fit_curves::{CurveOptions, Linear};
 use fit_tests::curves::{Engine, row, shared};
+use fit_tests::records::{Record, records};
 use ndarray::Array2;
 use spotfit::model::Model;
 
 /// A problem of NIST's Statistical Reference Datasets.
 pub(crate) struct Problem {
-    pub(crate) name: String,
+    pub(crate) name: &'static str,
     starts: [Vec<f64>; 2],
     pub(crate) certified: Vec<f64>,
     deviations: Vec<f64>,
@@ -24,55 +25,27 @@ pub(crate) struct Problem {
 }
 
 pub(crate) fn problems() -> Vec<Problem> {
-    let mut problems: Vec<(Problem, Vec<Vec<f64>>)> = Vec::new();
-    for line in
-        include_str!("../../data/nist-strd.txt").lines().filter(|line| !line.starts_with('#'))
-    {
-        let mut words = line.split(' ');
-        let first = words.next().expect("a word");
-        let rest: Vec<&str> = words.collect();
-        let numbers = || rest.iter().map(|word| word.parse::<f64>().expect("a number"));
-        if first == "problem" {
-            let problem = Problem {
-                name: rest[0].into(),
-                starts: [vec![], vec![]],
-                certified: vec![],
-                deviations: vec![],
-                chi2: 0.0,
-                minpack: [0.0; 2],
-                x: Array2::zeros((0, 0)),
-                y: vec![],
-            };
-            problems.push((problem, vec![]));
-            continue;
-        }
-        let (problem, rows) = problems.last_mut().expect("a problem");
-        let numbers: Vec<f64> = numbers().collect();
-        match first {
-            "parameter" => {
-                problem.starts[0].push(numbers[0]);
-                problem.starts[1].push(numbers[1]);
-                problem.certified.push(numbers[2]);
-                problem.deviations.push(numbers[3]);
-            }
-            "chi2" => problem.chi2 = numbers[0],
-            "minpack" => problem.minpack = [numbers[0], numbers[1]],
-            x => {
-                let x = x.parse().expect("a number");
-                rows.push([x].into_iter().chain(numbers).collect());
-            }
-        }
-    }
-    let finished = |(mut problem, rows): (Problem, Vec<Vec<f64>>)| {
+    let of = |record: Record| {
+        let parameters = record.all("parameter");
+        let column = |k: usize| parameters.iter().map(|row| row[k]).collect::<Vec<f64>>();
+        let rows = record.rows();
         let variables = rows[0].len() - 1;
-        problem.x = Array2::from_shape_fn((variables, rows.len()), |(k, i)| rows[i][k]);
-        problem.y = rows.iter().map(|row| row[variables]).collect();
-        if problem.name == "Nelson" {
-            problem.y.iter_mut().for_each(|y| *y = y.ln());
+        let is_nelson = record.head == "Nelson";
+        let value = |row: &Vec<f64>| if is_nelson { row[variables].ln() } else { row[variables] };
+        let minpack = record.numbers("minpack");
+        Problem {
+            name: record.head,
+            starts: [0, 1].map(column),
+            certified: column(2),
+            deviations: column(3),
+            chi2: record.numbers("chi2")[0],
+            minpack: [minpack[0], minpack[1]],
+            x: Array2::from_shape_fn((variables, rows.len()), |(k, i)| rows[i][k]),
+            y: rows.iter().map(value).collect(),
         }
-        problem
     };
-    problems.into_iter().map(finished).collect()
+    let text = include_str!("../../data/nist-strd.txt");
+    records(text.split("problem ").skip(1)).into_iter().map(of).collect()
 }
 
 impl Problem {
@@ -80,7 +53,7 @@ impl Problem {
         let names: Vec<String> = (1..=self.certified.len()).map(|j| format!("b{j}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let variables: &[&str] = if self.x.nrows() == 2 { &["x1", "x2"] } else { &["x"] };
-        Model::formula(formula(&self.name), variables, &names).expect("a formula")
+        Model::formula(formula(self.name), variables, &names).expect("a formula")
     }
 }
 
@@ -200,27 +173,19 @@ fn nist_values_are_found_in_single_precision() {
             .map(|linear| options.clone().with_linear(linear));
         for single in Engine::lanes(1) {
             let set = single.name();
-            let both = problem
-                .starts
-                .iter()
-                .flat_map(|start| [(start, &searched), (start, &eliminated)].into_iter());
-            for (start, options) in both {
+            let both = |start| [(start, &searched), (start, &eliminated)];
+            for (start, options) in problem.starts.iter().flat_map(both) {
                 let [fits, wanted] = [&single, &Engine::reference()]
                     .map(|engine| engine.fit(formula, &curves, &start[..], options));
                 let off = fit_tests::statistics::largest((0..count).map(|j| {
                     let error = fits.parameters[[0, j]] - problem.certified[j];
                     (error / problem.deviations[j]).abs()
                 }));
-                println!(
-                    "{} {set} {off:.1e} {}, {} in f64",
-                    problem.name, fits.iterations[0], wanted.iterations[0]
-                );
+                let (name, steps) = (problem.name, [&fits, &wanted].map(|fits| fits.iterations[0]));
+                println!("{name} {set} {off:.1e}, iterations here and in f64 {steps:?}");
                 // The residuals of Lanczos1 are rounding of its data.
-                if !(off < 0.01 || problem.name == "Lanczos1" && off < 1.0) {
-                    wrong.push(format!(
-                        "{} {set} {start:?}: {off} {:?}",
-                        problem.name, fits.statuses
-                    ));
+                if !(off < 0.01 || name == "Lanczos1" && off < 1.0) {
+                    wrong.push(format!("{name} {set} {start:?}: {off} {:?}", fits.statuses));
                 }
             }
         }

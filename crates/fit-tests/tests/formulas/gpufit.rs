@@ -7,6 +7,7 @@ use fit_curves::{
 };
 use fit_formula::Formula;
 use fit_gpu::CurveGpu;
+use fit_tests::curves::GpufitFound as Found;
 use fit_tests::models::{SIMULATED, Simulated, model};
 use fit_tests::{effort, sets};
 use ndarray::{Array2, Array3, s};
@@ -22,32 +23,6 @@ struct Batch {
     starts: Array2<f32>,
     options: CurveOptions,
     case: &'static Simulated,
-}
-
-/// What a batch found.
-#[derive(Clone, Debug, PartialEq)]
-struct Found {
-    parameters: Array2<f32>,
-    states: Vec<i32>,
-    chi2: Vec<f32>,
-    iterations: Vec<i32>,
-}
-
-impl Found {
-    fn room(count: usize, parameters: usize) -> Self {
-        let whole = vec![-7; count];
-        let parameters = Array2::from_elem((count, parameters), -7.0);
-        Self { parameters, states: whole.clone(), chi2: vec![-7.0; count], iterations: whole }
-    }
-
-    fn as_room(&mut self) -> GpufitBuffers<'_> {
-        GpufitBuffers {
-            parameters: self.parameters.as_slice_mut().expect("in one piece"),
-            states: &mut self.states,
-            chi2: &mut self.chi2,
-            iterations: &mut self.iterations,
-        }
-    }
 }
 
 const SETTINGS: GpufitOptions = GpufitOptions::new(1e-4, 40);
@@ -134,9 +109,9 @@ impl Batch {
         if let CurveLimits::PerFit(limits) = &mut options.limits {
             limits.truncate(count * self.case.truth.len());
         }
-        let mut found = Found::room(count, self.case.truth.len());
+        let mut found = Found::none(count, self.case.truth.len());
         let start = self.starts.slice(s![..count, ..]).into();
-        let other = fit(&curves, start, &options, found.as_room());
+        let other = fit(&curves, start, &options, found.room());
         (found, other)
     }
 

@@ -9,8 +9,13 @@ use fit_tests::effort;
 use fit_tests::models::{SIMULATED, Simulated, model};
 use ndarray::{Array2, array};
 
-fn reference() -> CurveReference {
-    CurveReference::new(0).expect("threads")
+fn reference() -> Engine {
+    Engine::Reference(CurveReference::new(0).expect("threads"))
+}
+
+/// The reference, and the lanes of this processor.
+fn both() -> [Engine; 2] {
+    [reference(), Engine::Lanes(CurveSimd::new(0, None).expect("a processor"))]
 }
 
 fn options(parameters: usize, linear: Linear) -> CurveOptions {
@@ -56,8 +61,7 @@ fn which_are_eliminated() {
     let data = array![[1.0, 3.0, 5.0, 7.5]];
     let curves = Curves::new(data.view(), Points::Index);
     let limited = options(2, Linear::Eliminated).with_upper(1, 2.0);
-    let start = CurveStart::Shared(&[0.5, 1.0]);
-    let fits = reference().fit(&formula, &curves, start, &limited).expect("sound");
+    let fits = reference().fit(&formula, &curves, &[0.5, 1.0], &limited);
     assert_eq!(fits.parameters[[0, 1]], 2.0);
     let program = formula.program(Axes::Together, &[true, false]);
     assert_eq!(program.separable(u64::MAX), 0b01);
@@ -96,17 +100,13 @@ fn the_minimum_is_the_same() {
             let fit = |linear| {
                 // So near that both are at the minimum.
                 let options = options(start.len(), linear).with_tolerance(1e-6);
-                let start = CurveStart::Shared(&start);
-                reference().fit(formula, &curves, start, &options).expect("sound")
+                reference().fit(formula, &curves, &start[..], &options)
             };
             let [searched, eliminated] = [Linear::Searched, Linear::Eliminated].map(fit);
             let what = format!("{name}, {weighted}");
             // With no second search.
-            let most = eliminated.evaluations.iter().zip(&eliminated.iterations);
-            assert!(
-                most.into_iter().all(|(count, iterations)| *count < 2 * iterations + 4),
-                "{what}"
-            );
+            let mut looks = eliminated.evaluations.iter().zip(&eliminated.iterations);
+            assert!(looks.all(|(count, iterations)| *count < 2 * iterations + 4), "{what}");
             same(&what, &searched, &eliminated, 1e-5);
             for lanes in Engine::lanes(0) {
                 let options = options(start.len(), Linear::Eliminated);
@@ -126,12 +126,8 @@ fn their_start_does_not_count() {
     let data = case.data(50);
     let curves = Curves::new(data.view(), Points::Index);
     let eliminated = options(3, Linear::Eliminated);
-    let simd = CurveSimd::new(0, None).expect("a processor");
-    let fit = |start: &[f64; 3]| {
-        let start = CurveStart::Shared(start);
-        let slow = reference().fit(formula, &curves, start, &eliminated).expect("sound");
-        [slow, simd.fit(formula, &curves, start, &eliminated).expect("sound")]
-    };
+    let fit =
+        |start: &[f64; 3]| both().map(|engine| engine.fit(formula, &curves, start, &eliminated));
     let wanted = fit(&[10.0, 8.0, 1.0]);
     for start in [[0.0, 8.0, 0.0], [-1e6, 8.0, 1e6], [1e-12, 8.0, -1e-12]] {
         for (wanted, found) in wanted.iter().zip(fit(&start)) {
@@ -146,9 +142,7 @@ fn their_start_does_not_count() {
         let formula = Formula::of_variables(text, &["x"]).expect("a formula");
         let data = Array2::from_shape_fn((1, 30), |(_, x)| data + 0.1 * ((x * x) % 7) as f64);
         let curves = Curves::new(data.view(), Points::Index);
-        let eliminated = options(4, Linear::Eliminated);
-        let start = CurveStart::Shared(&start);
-        let fits = reference().fit(&formula, &curves, start, &eliminated).expect("sound");
+        let fits = reference().fit(&formula, &curves, &start, &options(4, Linear::Eliminated));
         let said = fits.statuses[0].is_converged();
         assert!(!said || fits.parameters[[0, 0]] != 0.0, "{text}: {:?}", fits.parameters);
         assert!(fits.chi2[0] != 0.0, "{text}");
@@ -170,17 +164,15 @@ fn poor_starts() {
         let curves = Curves::new(data.view(), case.points(&at));
         let parameters = case.truth.len();
         let plain = options(parameters, Linear::Searched).with_covariance(false);
-        let best = CurveStart::Shared(case.truth);
-        let best = reference().fit(formula, &curves, best, &plain).expect("sound");
+        let best = reference().fit(formula, &curves, case.truth, &plain);
         for spread in [0.5, 1.0] {
             let mut random = Random::new(7, 0);
             let starts = Array2::from_shape_fn((count, parameters), |(_, j)| {
                 case.truth[j] * (spread * random.normal()).exp()
             });
             let shares = |linear| {
-                let start = CurveStart::PerFit(starts.view().into());
                 let options = plain.clone().with_linear(linear);
-                let fits = reference().fit(formula, &curves, start, &options).expect("sound");
+                let fits = reference().fit(formula, &curves, starts.view(), &options);
                 let share = |of: usize| of as f64 / count as f64;
                 let converged = fits.statuses.iter().filter(|status| status.is_converged()).count();
                 let right = |fit: &usize| fits.chi2[*fit] < best.chi2[*fit] * 1.0001;
@@ -215,10 +207,7 @@ fn linear_models() {
     let value = |x: f64| truth[0] + x * (truth[1] + x * (truth[2] + x * truth[3]));
     let data = Array2::from_shape_fn((1, 20), |(_, i)| value(x[[0, i]]));
     let curves = Curves::new(data.view(), Points::Shared(x.view().into()));
-    let start = [0.0, 0.0, 0.0, 0.0];
-    let fits = reference()
-        .fit(&formula, &curves, CurveStart::Shared(&start), &CurveOptions::new(4))
-        .expect("sound");
+    let fits = reference().fit(&formula, &curves, &[0.0; 4], &CurveOptions::new(4));
     for (j, wanted) in truth.iter().enumerate() {
         assert!((fits.parameters[[0, j]] - wanted).abs() < 1e-12, "{:?}", fits.parameters);
     }
@@ -230,18 +219,10 @@ fn linear_models() {
             (100.0 + 100.0 * i as f64 / points as f64 + noise * random.normal()) as f32
         });
         let curves = Curves::new(data.view(), Points::Index);
-        let start = CurveStart::Shared(&[1.0, 1.0]);
-        let simd = CurveSimd::new(0, None).expect("a processor");
-        let options = CurveOptions::new(2);
-        for fits in [
-            reference().fit(&line, &curves, start, &options).expect("sound"),
-            simd.fit(&line, &curves, start, &options).expect("sound"),
-        ] {
+        for engine in both() {
+            let fits = engine.fit(&line, &curves, &[1.0, 1.0], &CurveOptions::new(2));
             let most = fits.evaluations.iter().max();
-            assert!(
-                fits.evaluations.iter().all(|&count| count <= 4),
-                "{points}, {noise}: {most:?}"
-            );
+            assert!(most <= Some(&4), "{points}, {noise}: {most:?}");
             assert!(fits.statuses.iter().all(|status| status.is_converged()));
         }
     }
@@ -252,8 +233,7 @@ fn linear_models() {
     let shared = [10.0, 5.0, 0.5];
     let own = Array2::from_shape_fn((20, 3), |(_, j)| shared[j]);
     let fit = |start: CurveStart<'_>, linear| {
-        let options = options(3, linear);
-        reference().fit(model.as_formula(), &curves, start, &options).expect("sound").parameters
+        reference().fit(model.as_formula(), &curves, start, &options(3, linear)).parameters
     };
     let per_fit = || CurveStart::PerFit(own.view().into());
     let all = || CurveStart::Shared(&shared);
@@ -275,9 +255,9 @@ fn limits_hold_beside_them() {
         ("t and c", options(3, Linear::Eliminated).with_upper(1, 6.5).with_upper(2, 1.2)),
     ] {
         let searched = limited.clone().with_linear(Linear::Searched);
-        let start = CurveStart::Shared(&[10.0, 5.0, 0.5]);
-        let fit = |options| reference().fit(model.as_formula(), &curves, start, options);
-        let [found, wanted] = [&limited, &searched].map(|options| fit(options).expect("sound"));
+        let start = &[10.0, 5.0, 0.5];
+        let [found, wanted] = [&limited, &searched]
+            .map(|options| reference().fit(model.as_formula(), &curves, start, options));
         for fit in 0..200 {
             assert_eq!(found.statuses[fit], wanted.statuses[fit], "{what} {fit}");
             assert!(found.evaluations[fit] < 20, "{what} {fit}: {}", found.evaluations[fit]);
@@ -286,12 +266,7 @@ fn limits_hold_beside_them() {
                 assert!(off <= 1e-2 * wanted.errors[[fit, j]], "{what} {fit} {j}: {off}");
             }
         }
-        let simd = CurveSimd::new(0, None).expect("a processor");
-        let single = simd.fit(model.as_formula(), &curves, start, &limited).expect("sound");
-        assert!(
-            single.iterations.iter().all(|&count| count < 20),
-            "{what}: {:?}",
-            single.iterations
-        );
+        let single = both()[1].fit(model.as_formula(), &curves, start, &limited);
+        assert!(single.iterations.iter().max() < Some(&20), "{what}: {:?}", single.iterations);
     }
 }

@@ -19,19 +19,18 @@ fn answers(
     model: &Model,
     data: &Array2<f64>,
     noise: &CurveNoise<'_>,
-    asked: &dyn Fn(FitAnswers) -> FitAnswers,
+    asked: &FitAnswers,
     absolute: bool,
 ) -> (spotfit::model::NoiseFits, Vec<AnswerColumn>) {
     let weights = Array2::from_elem((1, case.points), case.noise.powi(-2));
     let x = row(&case.x());
     let curves = shared(data, &x, Some(&weights));
     let fitter = CurveFitter::new(Backend::Cpu, 0).expect("a fitter");
-    let answers = asked(FitAnswers::default());
     let options = model.options().with_absolute(absolute);
     let start = case.start();
     let found = model.fit_noise(&fitter, &curves, start[..].into(), &options, noise);
     let found = found.expect("fits");
-    let columns = answers.columns_of(model, &fitter, &curves, &found, &options);
+    let columns = asked.columns_of(model, &fitter, &curves, &found, &options);
     (found, columns.expect("answers"))
 }
 
@@ -57,7 +56,7 @@ fn intervals_hold_the_truth() {
             let data = data.slice(ndarray::s![..seldom, ..]).to_owned();
             let model = case.model();
             let noise = CurveNoise::default().with_loss(loss);
-            let asked = |answers: FitAnswers| answers.with_intervals(Some(0.68));
+            let asked = FitAnswers::default().with_intervals(Some(0.68));
             let (found, columns) = answers(case, &model, &data, &noise, &asked, absolute);
             for (j, (name, truth)) in model.parameters().iter().zip(case.truth).enumerate() {
                 let [low, high] =
@@ -95,7 +94,7 @@ fn comparisons() {
         let (mut data, _) = line.data_of(SETS, outliers, [8.0, 30.0], 60);
         let noise = CurveNoise::default().with_loss(loss);
         let other = ComparedModel::new(parabola.clone(), Some(vec![1.0, 0.5, 0.0]));
-        let asked = |answers: FitAnswers| answers.with_compare(Some(Box::new(other.clone())));
+        let asked = FitAnswers::default().with_compare(Some(Box::new(other)));
         let (_, columns) = answers(line, &model, &data, &noise, &asked, absolute);
         let p = numbers(&columns, "compare_p_value");
         let share = |most: f64| p.iter().filter(|p| **p < most).count() as f64 / SETS as f64;
@@ -124,11 +123,9 @@ fn a_wide_loss_is_none() {
     let (data, _) = case.data_of(SETS, 0, [0.0; 2], 70);
     let data = data.slice(ndarray::s![..20, ..]).to_owned();
     let model = case.model();
-    let asked = |answers: FitAnswers| {
-        let other = Model::of_variables("a*exp(-x/t)", &["x"]).expect("a formula");
-        let other = ComparedModel::new(other, Some(vec![10.0, 7.0]));
-        answers.with_intervals(Some(0.9)).with_compare(Some(Box::new(other)))
-    };
+    let other = Model::of_variables("a*exp(-x/t)", &["x"]).expect("a formula");
+    let other = Box::new(ComparedModel::new(other, Some(vec![10.0, 7.0])));
+    let asked = FitAnswers::default().with_intervals(Some(0.9)).with_compare(Some(other));
     let (_, plain) = answers(case, &model, &data, &CurveNoise::default(), &asked, false);
     let wide = CurveNoise::default().with_loss(Loss::Huber).with_scale(LossScale::Held(1e3));
     let (_, found) = answers(case, &model, &data, &wide, &asked, false);

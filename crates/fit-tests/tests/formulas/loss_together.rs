@@ -1,6 +1,7 @@
 //! What is known of data sets that share parameters: with a loss, intervals, and comparisons, by simulation.
 
 use fit_sim::Random;
+use fit_tests::curves::with_outliers;
 use ndarray::{Array2, s};
 use spotfit::Backend;
 use spotfit::model::answers::{AnswerColumn, ComparedModel, FitAnswers};
@@ -10,6 +11,7 @@ use spotfit::model::{
 };
 
 use crate::loss_answers::numbers;
+use crate::noise::decay;
 
 /// Groups of data sets, each of which shares something.
 const GROUPS: usize = 250;
@@ -25,27 +27,15 @@ fn groups(count: usize) -> Vec<usize> {
 /// Decays with a constant that each group shares, of which so many points in each are outliers: data and the weights of good points.
 fn decays(outliers: usize, seed: u64) -> (Array2<f64>, Array2<f64>) {
     let mut random = Random::new(seed, 2);
-    let mut good = Array2::ones((GROUPS * EACH, POINTS));
-    let mut data = Array2::from_shape_fn(good.dim(), |(fit, x)| {
+    let mut data = Array2::from_shape_fn((GROUPS * EACH, POINTS), |(fit, x)| {
         amplitude(fit) * (-(x as f64) / 7.0).exp() + 1.0 + 0.2 * random.normal()
     });
-    for fit in 0..data.nrows() {
-        for _ in 0..outliers {
-            let at = (random.uniform() * POINTS as f64) as usize % POINTS;
-            let sign = if random.uniform() < 0.5 { -1.0 } else { 1.0 };
-            data[[fit, at]] += 0.2 * sign * random.uniform_in(8.0, 30.0);
-            good[[fit, at]] = 0.0;
-        }
-    }
+    let good = with_outliers(&mut data, outliers, [1.6, 6.0], &mut random);
     (data, good)
 }
 
 fn amplitude(fit: usize) -> f64 {
     8.0 + (fit % EACH) as f64
-}
-
-fn decay() -> Model {
-    Model::of_variables("a*exp(-x/t) + c", &["x"]).expect("a formula")
 }
 
 fn fitter(backend: Backend) -> CurveFitter {
@@ -99,21 +89,26 @@ fn a_loss_of_data_sets_that_share() {
         // Compared group by group, few see smaller faults than their statistics would.
         let some = data.slice(s![..FEW * EACH, ..]);
         let reference = fit(Backend::Reference, &Curves::new(some, Points::Index), &noise);
-        let pairs = found.fits.of("t").zip(reference.fits.of("t"));
-        let near = pairs.filter(|(own, wanted)| {
-            let off = (own.value - wanted.value).abs() / wanted.error;
-            off <= 0.1 && (own.error / wanted.error - 1.0).abs() <= 0.05
-        });
-        let near = near.count();
-        assert!(10 * near >= 9 * FEW, "{}: {near} of {FEW} groups", loss.name());
-        let [own, wanted] = [&found, &reference].map(|of| &of.fits.shared.fits);
-        let near = |fit: &usize| {
-            let error = wanted.errors[[*fit, 0]];
-            let off = (own.parameters[[*fit, 0]] - wanted.parameters[[*fit, 0]]).abs() / error;
-            off <= 0.1 && (own.errors[[*fit, 0]] / error - 1.0).abs() <= 0.05
+        let near = |(value, error): (f64, f64), (wanted, of_it): (f64, f64)| {
+            (value - wanted).abs() <= 0.1 * of_it && (error / of_it - 1.0).abs() <= 0.05
         };
-        let near = (0..wanted.len()).filter(near).count();
-        assert!(10 * near >= 9 * wanted.len(), "{}: {near} amplitudes", loss.name());
+        let shared = |of: &SharedNoiseFits| -> Vec<(f64, f64)> {
+            of.fits.of("t").map(|own| (own.value, own.error)).collect()
+        };
+        let own = |of: &SharedNoiseFits| -> Vec<(f64, f64)> {
+            let fits = &of.fits.shared.fits;
+            fits.parameters
+                .column(0)
+                .into_iter()
+                .copied()
+                .zip(fits.errors.column(0).to_vec())
+                .collect()
+        };
+        for [found, wanted] in [[&found, &reference].map(shared), [&found, &reference].map(own)] {
+            let near =
+                found.iter().zip(&wanted).filter(|(own, wanted)| near(**own, **wanted)).count();
+            assert!(10 * near >= 9 * wanted.len(), "{}: {near} of {}", loss.name(), wanted.len());
+        }
     }
 }
 

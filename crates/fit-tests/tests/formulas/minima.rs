@@ -10,8 +10,8 @@ use fit_curves::{
 };
 use fit_formula::{Axes, Evaluator, Formula, Program};
 use fit_tests::curves::{Engine, Numbers, shared, values_of};
-use fit_tests::effort;
 use fit_tests::peaks::Peaks;
+use fit_tests::{effort, on_backends};
 use nalgebra::{DMatrix, DVector};
 use ndarray::Array2;
 use spotfit::Backend;
@@ -264,26 +264,6 @@ impl Judge<'_> {
         }
     }
 
-    /// What a full step gains from where fits came to that are called converged, beside the variance of the noise; nothing for those
-    /// that are not called so, and for what double precision does not tell.
-    fn left(&self, fits: &CurveFits, fit: usize) -> Option<f64> {
-        if !fits.is_found(fit) {
-            return None;
-        }
-        let parameters = fits.parameters.row(fit).to_vec();
-        let program = self.program();
-        let mut evaluator = Evaluator::new(&program);
-        let free: Vec<usize> = (0..parameters.len())
-            .filter(|&j| !self.options.fixed[j] && Some(j) != self.jumps)
-            .collect();
-        let room = free.iter().map(|&j| self.room(fit, j, parameters[j])).collect();
-        let mut all = Equations { rows: Vec::new(), room, cost: 0.0, size: 0.0 };
-        let unknown = |j: usize| free.iter().position(|&free| free == j);
-        self.add(&mut evaluator, &mut all, (fit, &parameters), unknown);
-        let degrees = all.rows.len() as f64 - free.len() as f64;
-        self.measured(&all, degrees, fit)
-    }
-
     fn room(&self, fit: usize, j: usize, at: f64) -> [f64; 2] {
         self.options.limit(fit, j).map(|limit| limit - at)
     }
@@ -397,7 +377,8 @@ impl Verdict {
         these: impl Iterator<Item = usize>,
         told: impl Fn(usize) -> String,
     ) {
-        these.for_each(|at| self.take(judge.left(fits, at), || told(at)));
+        let none = Sharing::default();
+        these.for_each(|at| self.take(left(judge, fits, &none, &[at]), || told(at)));
     }
 
     /// Takes the parts of a shared fit.
@@ -409,7 +390,7 @@ impl Verdict {
         told: impl Fn(usize) -> String,
     ) {
         for part in parts(sharing) {
-            let left = left_together(judge, fits, sharing, &part);
+            let left = left(judge, fits, sharing, &part);
             self.take(left, || format!("{sharing:?}, {}", told(part[0])));
         }
     }
@@ -431,18 +412,18 @@ fn end(verdicts: impl IntoIterator<Item = Verdict>, least: f64) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Judges fits of random cases.
+/// Judges fits of random cases, but those that are left to somebody else.
 fn judge(
     name: &str,
     (seed, resolution): (u64, f64),
-    count: usize,
-    fit: impl Fn(&Case) -> CurveFits,
+    fit: impl Fn(&Case) -> (CurveFits, Vec<usize>),
 ) -> Verdict {
     let mut verdict = Verdict::of(name);
-    for number in 0..count.div_ceil(SETS) as u64 {
+    for number in 0..fits().div_ceil(SETS) as u64 {
         let case = Case::random(&mut Numbers(seed << 32 | number), number % 4 == 3);
-        let (fits, judge) = (fit(&case), Judge { resolution, ..case.judge() });
-        verdict.alone(&judge, &fits, 0..SETS, |at| told(&case, number, &fits, at));
+        let ((fits, left), judge) = (fit(&case), Judge { resolution, ..case.judge() });
+        let these = (0..SETS).filter(|at| !left.contains(at));
+        verdict.alone(&judge, &fits, these, |at| told(&case, number, &fits, at));
     }
     verdict
 }
@@ -464,48 +445,39 @@ fn fits() -> usize {
     effort(1000, 2000, 100_000)
 }
 
-/// Proves that from no fit that an engine for separate data sets calls converged, within limits or at one, a full step of Gauss and
-/// Newton gains more than 10⁻³ of the variance of the noise: the reference, and lanes in single precision, from there to double
-/// precision, and in double precision from the start.
-#[test]
-fn no_step_leads_lower() {
-    let reference = Engine::reference();
-    let fit = |case: &Case| case.fit(&reference);
-    let mut verdicts = vec![judge("the reference", (1, 0.0), fits(), fit)];
-    for lanes in Engine::lanes(1) {
-        let (set, single) = (lanes.name(), (2, f64::from(f32::EPSILON)));
-        verdicts.push(judge(&set, single, fits(), |case| case.fit(&lanes)));
-        let fine = |case: &Case| {
-            let options = case.options.clone().with_precision(CurvePrecision::F64);
-            lanes.fit(&case.formula, &case.curves(), case.start(), &options)
+fn no_step(engines: &[Engine]) {
+    use CurvePrecision::{Auto, F64};
+    let single = f64::from(f32::EPSILON);
+    let mut verdicts = Vec::new();
+    for engine in engines {
+        let ways = match engine {
+            Engine::Reference(_) => vec![(1, Auto, 0.0)],
+            Engine::Lanes(_) => vec![(2, Auto, single), (3, F64, 0.0)],
+            Engine::Double(_) => vec![(4, Auto, 0.0)],
+            Engine::Gpu(..) => vec![(5, Auto, 0.0), (5, F64, 0.0)],
         };
-        verdicts.push(judge(&format!("{set}, finished in f64"), (3, 0.0), fits(), fine));
-    }
-    for lanes in Engine::double(1) {
-        verdicts.push(judge(&lanes.name(), (4, 0.0), fits(), |case| case.fit(&lanes)));
+        for (seed, precision, resolution) in ways {
+            let name = format!("{}, {precision:?}", engine.name());
+            let fit = |case: &Case| {
+                let options = case.options.clone().with_precision(precision);
+                engine.decide(&case.formula, &case.curves(), case.start(), &options)
+            };
+            verdicts.push(judge(&name, (seed, resolution), fit));
+        }
     }
     end(verdicts, 0.5);
 }
 
-/// Proves the same of a GPU, where it does not leave fits to the processor.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn no_step_leads_lower_on_the_gpu() {
-    let gpu = Engine::gpu();
-    let mut verdicts = Vec::new();
-    for (name, precision) in [("GPU", CurvePrecision::Auto), ("GPU in f64", CurvePrecision::F64)] {
-        let mut verdict = Verdict::of(name);
-        for number in 0..fits().div_ceil(SETS) as u64 {
-            let case = Case::random(&mut Numbers(5 << 32 | number), number % 4 == 3);
-            let options = case.options.clone().with_precision(precision);
-            let (fits, left) = gpu.decide(&case.formula, &case.curves(), case.start(), &options);
-            let judge = case.judge();
-            let these = (0..SETS).filter(|at| !left.contains(at));
-            verdict.alone(&judge, &fits, these, |at| told(&case, number, &fits, at));
-        }
-        verdicts.push(verdict);
-    }
-    end(verdicts, 0.5);
+/// Every engine that any machine has.
+fn engines() -> Vec<Engine> {
+    [Engine::reference()].into_iter().chain(Engine::lanes(1)).chain(Engine::double(1)).collect()
+}
+
+on_backends! {
+    /// Proves that from no fit that an engine for separate data sets calls converged, within limits or at one, a full step of Gauss and
+    /// Newton gains more than 10⁻³ of the variance of the noise: the reference, and lanes in single precision, from there to double
+    /// precision, and in double precision from the start; and a GPU, where it does not leave fits to the processor.
+    no_step_leads_lower(&engines()), no_step_leads_lower_on_the_gpu(&[Engine::gpu()]) => no_step;
 }
 
 /// Peaks of a random size, for models of many parameters.
@@ -526,12 +498,10 @@ fn peaks(random: &mut Numbers) -> (Peaks, Array2<f64>, Vec<f64>, CurveOptions) {
             _ => {}
         }
     }
-    let start = peaks.truth.iter().zip(&limits);
-    let start = start
-        .map(|(truth, limits)| {
-            (truth * random.within([-far, far]).exp()).clamp(limits[0], limits[1])
-        })
-        .collect();
+    let mut begin = |(truth, [low, high]): (&f64, &[f64; 2])| {
+        (truth * random.within([-far, far]).exp()).clamp(*low, *high)
+    };
+    let start = peaks.truth.iter().zip(&limits).map(&mut begin).collect();
     (peaks, data, start, options.with_limits(CurveLimits::Shared(limits)))
 }
 
@@ -633,11 +603,12 @@ fn problem<R: Number>(case: &Case) -> CurveFits {
 }
 
 /// Those of squares; of counts there are none.
-fn problem_of_squares<R: Number>(case: &Case) -> CurveFits {
-    match case.options.estimator {
+fn problem_of_squares<R: Number>(case: &Case) -> (CurveFits, Vec<usize>) {
+    let fits = match case.options.estimator {
         Estimator::LeastSquares => problem::<R>(case),
         _ => CurveFits::invalid(SETS, case.kind.between.len(), false),
-    }
+    };
+    (fits, Vec::new())
 }
 
 /// Proves that residuals of the caller's own have a minimum where the data have no noise, and only rounding is left of them.
@@ -653,21 +624,15 @@ fn data_without_noise_are_a_minimum() {
             case.kind.between.iter().map(|[low, high]| 0.4 * low + 0.6 * high).collect();
         let places: Vec<Vec<f64>> = case.x.iter().map(|&x| vec![x]).collect();
         let values = values_of(&case.formula, &truth, &places);
-        for fit in 0..SETS {
-            case.data.row_mut(fit).iter_mut().zip(&values).for_each(|(to, value)| *to = *value);
-            let near = case.start.row_mut(fit).into_iter().zip(&truth).enumerate();
-            near.for_each(|(j, (to, truth))| {
-                *to = truth * (1.0 + 0.02 * (fit + j) as f64 / SETS as f64);
-            });
-        }
+        case.data = Array2::from_shape_fn(case.data.dim(), |(_, at)| values[at]);
+        case.start = Array2::from_shape_fn((SETS, parameters), |(fit, j)| {
+            truth[j] * (1.0 + 0.02 * (fit + j) as f64 / SETS as f64)
+        });
         case.options = CurveOptions::new(parameters).with_tolerance(case.options.tolerance);
         for (name, fits) in [("f32", problem::<f32>(&case)), ("f64", problem::<f64>(&case))] {
             for fit in 0..SETS {
-                assert!(
-                    fits.statuses[fit].is_converged(),
-                    "{name} {}",
-                    told(&case, number, &fits, fit)
-                );
+                let told = told(&case, number, &fits, fit);
+                assert!(fits.statuses[fit].is_converged(), "{name} {told}");
             }
         }
     }
@@ -677,9 +642,9 @@ fn data_without_noise_are_a_minimum() {
 /// precision.
 #[test]
 fn no_step_leads_lower_for_residuals_of_ones_own() {
-    let (fine, rough) = ((7, 0.0), (7, f64::from(f32::EPSILON)));
-    let double = judge("f64", fine, fits(), problem_of_squares::<f64>);
-    end([double, judge("f32", rough, fits(), problem_of_squares::<f32>)], 0.2);
+    let double = judge("f64", (7, 0.0), problem_of_squares::<f64>);
+    let rough = (7, f64::from(f32::EPSILON));
+    end([double, judge("f32", rough, problem_of_squares::<f32>)], 0.2);
 }
 
 /// What data sets of a case share: some of the parameters that are not fixed, all alike or in groups, with priors where weights are
@@ -704,13 +669,9 @@ fn sharing(random: &mut Numbers, case: &Case) -> Sharing {
     sharing
 }
 
-/// What a full step of all parameters gains from where a part of a shared fit came to, if all of it is called converged.
-fn left_together(
-    judge: &Judge<'_>,
-    fits: &CurveFits,
-    sharing: &Sharing,
-    part: &[usize],
-) -> Option<f64> {
+/// What a full step of all parameters gains from where a part of a shared fit came to, beside the variance of the noise; nothing if not all of
+/// it is called converged, and for what double precision does not tell.
+fn left(judge: &Judge<'_>, fits: &CurveFits, sharing: &Sharing, part: &[usize]) -> Option<f64> {
     if !part.iter().all(|&fit| fits.is_found(fit)) {
         return None;
     }
@@ -909,7 +870,7 @@ type Fitter = (String, Box<dyn Fn(&Case) -> CurveFits>);
 fn fitters() -> Vec<Fitter> {
     let fitter =
         |engine: Engine| -> Fitter { (engine.name(), Box::new(move |case| case.fit(&engine))) };
-    let all = Engine::lanes(1).chain(Engine::double(1)).map(fitter);
+    let all = engines().into_iter().skip(1).map(fitter);
     all.chain([("residuals of one's own".to_owned(), Box::new(problem::<f64>) as _)]).collect()
 }
 
@@ -1031,10 +992,8 @@ fn limits_hold_what_is_pushed() {
     for (name, fits) in all.chain(others) {
         for at in 0..SETS {
             let errors = fits.errors.row(at);
-            let right = [0.5785, 0.2893]
-                .iter()
-                .zip(errors)
-                .all(|(right, error)| (error / right - 1.0).abs() < 1e-3);
+            let mut both = [0.5785, 0.2893].iter().zip(errors);
+            let right = both.all(|(right, error)| (error / right - 1.0).abs() < 1e-3);
             assert!(right && fits.degrees[at] == 5, "{name}: {errors}, {}", fits.degrees[at]);
         }
     }

@@ -51,19 +51,17 @@ const fn counted(
     Case { name, truth, points, noise, counts: Some(counts) }
 }
 
+const DECAYS: &[f64] = &[10.0, 0.3, 8.0, 1.8, 6.0, 9.0, 1.0];
+const CHANNELS: &[f64] = &[10.0, -3.3, -4.2, -6.4, 2.0];
+const FIVE_AXES: &[f64] = &[10.0, -5.3, -5.4, -4.4, -3.4, -2.2, 2.0];
+
 const CASES: &[Case] = &[
     counted("linear", &[3.0, 0.7], Line(20, [0.0, 10.0]), 0.2, 20.0),
     counted("quadratic", &[9.0, -2.0, 0.3], Line(20, [0.0, 8.0]), 0.2, 20.0),
     counted("cubic", &[9.0, -2.0, 0.3, 0.02], Line(30, [0.0, 8.0]), 0.2, 20.0),
     counted("exponential", &[10.0, 2.5, 1.0], Line(40, [0.0, 12.0]), 0.1, 100.0),
     counted("exponential_2", &[10.0, 0.6, 6.0, 4.0, 1.0], Line(100, [0.0, 16.0]), 0.02, 4000.0),
-    counted(
-        "exponential_3",
-        &[10.0, 0.3, 8.0, 1.8, 6.0, 9.0, 1.0],
-        Line(400, [0.0, 40.0]),
-        0.002,
-        400_000.0,
-    ),
+    counted("exponential_3", DECAYS, Line(400, [0.0, 40.0]), 0.002, 400_000.0),
     counted("stretched_exponential", &[10.0, 2.5, 0.8, 1.0], Line(60, [0.02, 14.0]), 0.03, 1000.0),
     counted("gauss_1d", &[10.0, 4.2, 0.9, 2.0], Line(40, [0.0, 9.0]), 0.3, 30.0),
     counted("gauss_2d", &[10.0, 4.2, 3.7, 1.3, 1.0], Grid(9, 9), 0.4, 20.0),
@@ -90,23 +88,11 @@ const CASES: &[Case] = &[
     counted("spline_1d", &[10.0, -3.3, 2.0], Box(&[14]), 0.2, 50.0),
     counted("spline_2d", &[10.0, -3.3, -4.2, 2.0], Grid(11, 11), 0.3, 30.0),
     counted("spline_3d", &[10.0, -3.3, -4.2, -4.4, 2.0], Box(&[11, 11, 1]), 0.1, 200.0),
-    counted(
-        "spline_3d_multichannel",
-        &[10.0, -3.3, -4.2, -6.4, 2.0],
-        Box(&[11, 11, 1, 2]),
-        0.1,
-        200.0,
-    ),
+    counted("spline_3d_multichannel", CHANNELS, Box(&[11, 11, 1, 2]), 0.1, 200.0),
     counted("psf_3d", &[10.0, -3.3, -4.2, 4.4, 2.0], Grid(11, 11), 0.1, 200.0),
     counted("spline_3d_phase", &[10.0, -3.3, -4.2, -6.4, 8.0, 0.7], Box(&[9, 9, 1, 3]), 0.1, 200.0),
     counted("spline_4d", &[10.0, -3.3, -4.2, -3.4, -4.1, 2.0], Box(&[7, 7, 3, 2]), 0.1, 200.0),
-    counted(
-        "spline_5d",
-        &[10.0, -5.3, -5.4, -4.4, -3.4, -2.2, 2.0],
-        Box(&[6, 6, 3, 2, 2]),
-        0.1,
-        200.0,
-    ),
+    counted("spline_5d", FIVE_AXES, Box(&[6, 6, 3, 2, 2]), 0.1, 200.0),
     counted("patlak", &[2.0, 0.7], Line(30, [0.5, 9.0]), 0.1, 100.0),
 ];
 
@@ -114,24 +100,23 @@ impl Case {
     fn points(&self) -> Vec<Vec<f64>> {
         match self.points {
             Line(count, [low, high]) => {
-                (0..count)
-                    .map(|i| low + (high - low) * i as f64 / (count - 1) as f64)
-                    .map(|x| {
-                        if self.name == "patlak" {
-                            vec![x, 6.0 * (-x / 4.0).exp()]
-                        } else {
-                            vec![x]
-                        }
-                    })
-                    .collect()
+                let x = (0..count).map(|i| low + (high - low) * i as f64 / (count - 1) as f64);
+                let is_patlak = self.name == "patlak";
+                let at =
+                    |x: f64| vec![x].into_iter().chain(is_patlak.then(|| 6.0 * (-x / 4.0).exp()));
+                x.map(|x| at(x).collect()).collect()
             }
             // Each point of a spline with five axes has 1024 terms: only at night it has all of them.
             Box(_) if self.name == "spline_5d" && !nightly() => places(&[5, 5, 3, 2, 2]),
             Box(lengths) => places(lengths),
-            Grid(width, height) => {
-                (0..width * height).map(|i| vec![(i % width) as f64, (i / width) as f64]).collect()
-            }
+            Grid(width, height) => places(&[width, height]),
         }
+    }
+
+    /// The variables at each point.
+    fn at(&self) -> Array2<f64> {
+        let points = self.points();
+        Array2::from_shape_fn((points[0].len(), points.len()), |(k, i)| points[i][k])
     }
 
     /// Data sets. The relative error of an rms of N numbers is 1/√(2N), and four of them are 0.25 for 128 data sets: a stated error that
@@ -162,10 +147,7 @@ impl Case {
 
     /// Fits simulated data on a backend.
     fn fit(&self, fitter: &CurveFitter, data: &Array2<f64>, estimator: Estimator) -> ModelFits {
-        let model = model(self.name);
-        let points = self.points();
-        let variables = model.variables().len();
-        let at = Array2::from_shape_fn((variables, points.len()), |(k, i)| points[i][k]);
+        let (model, at) = (model(self.name), self.at());
         let where_they_are = match self.points {
             Grid(width, height) => Points::Grid { width, height },
             Line(..) | Box(_) => Points::Shared(Values::from(at.view())),
@@ -225,14 +207,11 @@ fn compare(case: &Case, a: &CurveFits, b: &CurveFits) -> [usize; 2] {
     }
     let elsewhere = count - Alike::SINGLE.near(0..count, a, b);
     let share = elsewhere as f64 / count as f64;
-    let iterations = |fits: &CurveFits| {
-        fits.iterations.iter().map(|&steps| f64::from(steps)).sum::<f64>() / count as f64
-    };
+    let [steps, in_double] =
+        [b, a].map(|fits| fits.iterations.iter().sum::<u32>() as f64 / count as f64);
     println!(
-        "{:<24} {share:.4} elsewhere, {errors} errors, {:.2} iterations, {:.2} in f64",
-        case.name,
-        iterations(b),
-        iterations(a)
+        "{:<24} {share:.4} elsewhere, {errors} errors, {steps:.2} iterations, {in_double:.2} in f64",
+        case.name
     );
     [elsewhere, errors]
 }
@@ -356,8 +335,8 @@ fn starts_with_points_of_their_own() {
 fn steps_into_overflow_are_refused() {
     let model = Model::named("exponential").expect("a model");
     let mut random = Random::new(3, 0);
-    let truth: Vec<[f64; 2]> =
-        (0..5000).map(|_| [5.0 + 10.0 * random.uniform(), 1.0 + 4.0 * random.uniform()]).collect();
+    let mut any = |_| [5.0 + 10.0 * random.uniform(), 1.0 + 4.0 * random.uniform()];
+    let truth: Vec<[f64; 2]> = (0..5000).map(&mut any).collect();
     let x = Array2::from_shape_fn((1, 40), |(_, i)| 12.0 * i as f64 / 39.0);
     let data = Array2::from_shape_fn((5000, 40), |(fit, i)| {
         let [a, t] = truth[fit];
@@ -383,10 +362,7 @@ fn text_to_first_fit() {
         let (variables, parameters) = (named.variables(), named.parameters());
         let [variables, parameters] = [variables, parameters]
             .map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());
-        let points = case.points();
-        let data = Array2::from_shape_vec((1, points.len()), named.values(case.truth, &points));
-        let data = data.expect("as many points");
-        let at = Array2::from_shape_fn((variables.len(), points.len()), |(k, i)| points[i][k]);
+        let (data, at) = (row(&named.values(case.truth, &case.points())), case.at());
         let mut times: Vec<Duration> = (0..5)
             .map(|_| {
                 let begin = Instant::now();

@@ -10,20 +10,21 @@ use spotfit::model::{
     CurveFitter, CurveNoise, CurveOptions, CurveStart, Model, NoiseFits, Spread, Values,
 };
 
+#[derive(Clone)]
 struct Judged {
-    kind: &'static str,
+    record: Record,
     model: Model,
-    numbers: HashMap<&'static str, Vec<f64>>,
+    start: Vec<f64>,
+    /// The standard deviation of each variable.
+    sx: Vec<f64>,
 }
 
 fn cases() -> Vec<Judged> {
     let of = |record: Record| {
         let [variables, parameters] = ["variables", "parameters"].map(|of| record.words(of));
         let model = Model::formula(record.text("formula"), &variables, &parameters);
-        let names = ["data", "x", "sx", "sy", "start", "held", "sum", "found", "errors"];
-        let numbers = names.into_iter().filter(|name| record.get(name).is_some());
-        let numbers = numbers.map(|name| (name, record.numbers(name))).collect();
-        Judged { kind: record.head, model: model.expect("a formula"), numbers }
+        let [start, sx] = ["start", "sx"].map(|of| record.numbers(of));
+        Judged { record, model: model.expect("a formula"), start, sx }
     };
     let parts = include_str!("../../data/orthogonal.txt").split("\n\n");
     records(parts).into_iter().map(of).collect()
@@ -32,27 +33,26 @@ fn cases() -> Vec<Judged> {
 impl Judged {
     fn options(&self) -> CurveOptions {
         let options = self.model.options();
-        match self.numbers.get("held") {
-            Some(held) => options.with_fixed(held[0] as usize),
+        match self.record.get("held") {
+            Some(_) => options.with_fixed(self.record.numbers("held")[0] as usize),
             None => options,
         }
     }
 
     /// The data, where they lie, and their weights.
     fn rows(&self) -> [Array2<f64>; 3] {
-        let data = row(&self.numbers["data"]);
+        let data = row(&self.record.numbers("data"));
         let (points, variables) = (data.len(), self.model.variables().len());
-        let x = Array2::from_shape_vec((variables, points), self.numbers["x"].clone()).expect("x");
-        [data, x, Array2::from_elem((1, points), self.numbers["sy"][0].powi(-2))]
+        let x = Array2::from_shape_vec((variables, points), self.record.numbers("x")).expect("x");
+        [data, x, Array2::from_elem((1, points), self.record.numbers("sy")[0].powi(-2))]
     }
 
     fn fit(&self, fitter: &CurveFitter, options: &CurveOptions) -> NoiseFits {
         let [data, x, weights] = self.rows();
-        let errors =
-            Array3::from_shape_fn((1, x.nrows(), data.len()), |(_, k, _)| self.numbers["sx"][k]);
+        let errors = Array3::from_shape_fn((1, x.nrows(), data.len()), |(_, k, _)| self.sx[k]);
         let curves = shared(&data, &x, Some(&weights));
         let noise = CurveNoise::default().with_x_errors(Spread::Each(Values::from(errors.view())));
-        let start = CurveStart::Shared(&self.numbers["start"]);
+        let start = CurveStart::Shared(&self.start);
         self.model.fit_noise(fitter, &curves, start, options, &noise).expect("fits")
     }
 }
@@ -66,9 +66,10 @@ fn no_sum_is_above_odrpacks() {
     let cases = cases();
     for case in &cases {
         let found = case.fit(&fitter, &case.options());
-        let (fits, Judged { kind, numbers, .. }) = (&found.fits.fits, case);
-        let above = fits.chi2[0] - numbers["sum"][0];
-        let [all, ended, lower] = kinds.entry(*kind).or_default();
+        let (fits, kind, numbers) =
+            (&found.fits.fits, case.record.head, |of: &str| case.record.numbers(of));
+        let above = fits.chi2[0] - numbers("sum")[0];
+        let [all, ended, lower] = kinds.entry(kind).or_default();
         *all += 1;
         *ended += usize::from(fits.statuses[0].is_converged());
         *lower += usize::from(above < -1e-3);
@@ -76,7 +77,7 @@ fn no_sum_is_above_odrpacks() {
         if above.abs() > 1e-6 {
             continue;
         }
-        for (j, (wanted, error)) in numbers["found"].iter().zip(&numbers["errors"]).enumerate() {
+        for (j, (wanted, error)) in numbers("found").iter().zip(&numbers("errors")).enumerate() {
             let (value, own) = (fits.parameters[[0, j]], fits.errors[[0, j]]);
             assert!((value - wanted).abs() <= 2e-3 * own, "{kind}: {value} {wanted} ± {own}");
             assert!((own - error).abs() <= 2e-3 * error, "{kind}: error {own} {error}");
@@ -92,7 +93,7 @@ fn no_sum_is_above_odrpacks() {
 #[test]
 fn options() {
     let cases = cases();
-    let case = cases.iter().find(|case| case.kind == "peak").expect("a peak");
+    let case = cases.iter().find(|case| case.record.head == "peak").expect("a peak");
     let fitter = |backend, threads| CurveFitter::new(backend, threads).expect("a fitter");
     let one = case.fit(&fitter(Backend::Reference, 1), &case.options());
     let lanes = case.fit(&fitter(Backend::Cpu, 2), &case.options());
@@ -110,19 +111,17 @@ fn options() {
     }
     let x0 = fits.parameters[[0, 1]];
     let options = case.options().with_upper(1, x0 - 0.1).with_lower(1, x0 - 2.0);
-    let mut start = case.numbers["start"].clone();
-    start[1] = x0 - 0.5;
-    let mut limited = Judged { kind: "", model: case.model.clone(), numbers: case.numbers.clone() };
-    limited.numbers.insert("start", start);
+    let mut limited = case.clone();
+    limited.start[1] = x0 - 0.5;
     let found = limited.fit(&fitter(Backend::Reference, 1), &options).fits.fits;
     assert_eq!(found.statuses[0], spotfit::Status::AtLimit);
     assert_eq!((found.parameters[[0, 1]], found.errors[[0, 1]]), (x0 - 0.1, 0.0));
     assert!(found.chi2[0] > fits.chi2[0] && found.degrees[0] == fits.degrees[0] + 1);
-    limited.numbers.insert("sx", vec![0.0]);
+    limited.sx = vec![0.0];
     let plain = limited.fit(&fitter(Backend::Reference, 1), &case.options());
     let [data, x, weights] = case.rows();
     let curves = shared(&data, &x, Some(&weights));
-    let start = CurveStart::Shared(&limited.numbers["start"]);
+    let start = CurveStart::Shared(&limited.start);
     let least = case.model.fit(&curves, start, &case.options()).expect("fits").fits;
     assert!((plain.fits.fits.chi2[0] / least.chi2[0] - 1.0).abs() < 1e-6);
     for (own, wanted) in plain.weights.expect("weights").iter().zip(&weights) {

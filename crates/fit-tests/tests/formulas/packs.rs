@@ -4,9 +4,7 @@ use std::fmt::Debug;
 
 use fit_core::Estimator;
 use fit_cpu::{CurveReference, CurveSimd, InstructionSet, SharedFits};
-use fit_curves::{
-    CurveFits, CurveOptions, CurvePrecision, CurveStart, Curves, Points, Sharing, Values,
-};
+use fit_curves::{CurveFits, CurveOptions, CurvePrecision, Curves, Points, Sharing, Values};
 use fit_formula::Formula;
 use fit_sim::Random;
 use fit_tests::curves::{Alike, Engine, shared};
@@ -67,20 +65,17 @@ fn all_models_end_where_the_reference_does() {
             let curves = Curves::new(data.view(), case.points(&at));
             let options =
                 CurveOptions::new(start.len()).with_tolerance(1e-11).with_estimator(estimator);
-            let start_count = start.len();
-            let start = CurveStart::Shared(&start);
-            let wanted =
-                reference().fit(model.as_formula(), &curves, start, &options).expect("sound");
-            let options = options.with_precision(CurvePrecision::F64);
-            for set in sets() {
-                let simd = CurveSimd::new(0, Some(set)).expect("available");
-                let found = simd.fit(model.as_formula(), &curves, start, &options).expect("sound");
+            let fit = |engine: Engine, options| {
+                engine.fit(model.as_formula(), &curves, &start[..], options)
+            };
+            let wanted = fit(Engine::Reference(reference()), &options);
+            let options = options.clone().with_precision(CurvePrecision::F64);
+            for ((set, lanes), double) in sets().zip(Engine::lanes(0)).zip(Engine::double(0)) {
                 let what = format!("{}, {set}, {estimator:?}", case.name);
-                same(&what, &wanted, &found, MOST);
-                let double = simd.fit_double(model.as_formula(), &curves, start, &options);
-                let double = double.expect("sound");
+                same(&what, &wanted, &fit(lanes, &options), MOST);
+                let double = fit(double, &options);
                 same(&format!("{what}, from the start"), &wanted, &double, MOST);
-                if number_by_number(set, start_count) {
+                if number_by_number(set, start.len()) {
                     exact(&what, &wanted, &double);
                 }
             }
@@ -92,7 +87,7 @@ fn all_models_end_where_the_reference_does() {
 struct Together {
     formula: Formula,
     data: Array2<f64>,
-    x: Option<Array3<f64>>,
+    x: Array3<f64>,
     grid: Option<[usize; 2]>,
     weights: Option<Array2<f64>>,
     start: Vec<f64>,
@@ -114,14 +109,13 @@ impl Together {
         let options = CurveOptions::new(truth.len()).with_tolerance(1e-9);
         let start = truth.iter().map(|value| 1.05 * value).collect();
         let sharing = Sharing::default().with_shared(1);
-        Self { formula, data, x: Some(x), grid: None, weights: None, start, options, sharing }
+        Self { formula, data, x, grid: None, weights: None, start, options, sharing }
     }
 
     fn curves(&self) -> Curves<'_> {
-        let points = match (&self.x, self.grid) {
-            (Some(x), _) => Points::PerFit(Values::from(x.view())),
-            (None, Some([width, height])) => Points::Grid { width, height },
-            (None, None) => Points::Index,
+        let points = match self.grid {
+            Some([width, height]) => Points::Grid { width, height },
+            None => Points::PerFit(Values::from(self.x.view())),
         };
         let curves = Curves::new(self.data.view(), points);
         match &self.weights {
@@ -159,37 +153,22 @@ fn shared_fits_end_where_the_reference_does() {
     grid.formula =
         Formula::of_variables("a*exp(-((x - p)^2 + (y - q)^2)/(2*s^2)) + b", &["x", "y"])
             .expect("a formula");
-    let names = grid.formula.parameters().to_vec();
-    let value = |name: &str| match name {
-        "a" => 9.0,
-        "p" => 4.2,
-        "q" => 2.9,
-        "s" => 1.4,
-        _ => 1.0,
-    };
     grid.data = Array2::from_shape_fn((6, 63), |(fit, at)| {
         let (x, y) = ((at % 9) as f64 - 4.2, (at / 9) as f64 - 2.9);
         9.0 * (-(x * x + y * y) / 3.92).exp() + 1.0 + 0.1 * (((at * 7 + fit * 5) % 13) as f64 - 6.0)
     });
-    (grid.x, grid.grid) = (None, Some([9, 7]));
-    grid.start = names.iter().map(|name| 1.05 * value(name)).collect();
+    grid.grid = Some([9, 7]);
+    assert_eq!(grid.formula.parameters(), ["a", "p", "q", "s", "b"]);
+    grid.start = [9.0, 4.2, 2.9, 1.4, 1.0].map(|value| 1.05 * value).to_vec();
     grid.options = CurveOptions::new(5).with_tolerance(1e-9);
-    let of_s = names.iter().position(|name| name == "s").expect("a width");
-    grid.sharing = Sharing::default().with_shared(of_s);
+    grid.sharing = Sharing::default().with_shared(3);
     let waves: Vec<String> =
         (1..=8).map(|k| format!("a{k}*cos({k}*x) + b{k}*sin({k}*x)")).collect();
     let many = format!("c*x + {}", waves.join(" + "));
     let many = Together::of(&many, &[0.5; 17], 5, 90);
     let long = Together::of(decay, &[5.0, 900.0, 1.0], 2, 70_001);
-    let cases = [
-        ("holes", holes),
-        ("counts", counts),
-        ("known", known),
-        ("grid", grid),
-        ("many", many),
-        ("long", long),
-    ];
-    for (what, case) in &cases {
+    let names = ["holes", "counts", "known", "grid", "many", "long"];
+    for (what, case) in names.iter().zip(&[holes, counts, known, grid, many, long]) {
         let Together { formula, start, options, sharing, .. } = case;
         let curves = case.curves();
         let wanted = reference().fit_shared(formula, &curves, start[..].into(), options, sharing);
@@ -277,65 +256,15 @@ fn functions_have_all_their_digits() {
                 let curves = shared(&data, &x, None);
                 let options =
                     CurveOptions::new(1).with_tolerance(0.0).with_precision(CurvePrecision::F64);
-                let start = CurveStart::Shared(&[1.0]);
-                let wanted = reference().fit(&formula, &curves, start, &options).expect("sound");
+                let wanted = Engine::reference().fit(&formula, &curves, &[1.0], &options);
                 let (wanted, error) = (wanted.parameters[[0, 0]], wanted.errors[[0, 0]]);
                 for lanes in Engine::lanes(1) {
-                    let found = lanes.fit(&formula, &curves, start, &options);
+                    let found = lanes.fit(&formula, &curves, &[1.0], &options);
                     let off = (found.parameters[[0, 0]] - wanted).abs();
                     // Where values of both signs cancel each other, digits are lost that the error does not have.
-                    assert!(
-                        off <= 2e-14 * error.max(wanted.abs()),
-                        "{function} from {low} to {high}, {}: {wanted} ± {error}, off by {off:e}",
-                        lanes.name()
-                    );
-                }
-            }
-        }
-    }
-}
-
-/// Proves that a long data set ends where the reference does, with the same bits for any number of threads: points that lie anywhere
-/// or on a grid, some of which are left out, by both estimators.
-#[test]
-fn threads_share_a_long_data_set() {
-    let mut random = Random::new(3, 0);
-    let count = 150_001;
-    let x = Array2::from_shape_fn((1, count), |(_, i)| 40.0 * i as f64 / count as f64);
-    let curve = Array2::from_shape_fn((1, count), |(_, i)| {
-        (30.0 * (-x[[0, i]] / 7.0).exp() + 5.0 + random.normal()).max(0.0)
-    });
-    let mut weights = Array2::from_elem((1, count), 1.0);
-    weights.slice_mut(ndarray::s![0, 70_000..90_000]).fill(0.0);
-    let (width, height) = (301, 400);
-    let image = Array2::from_shape_fn((2, width * height), |(_, i)| {
-        let (x, y) = ((i % width) as f64, (i / width) as f64);
-        let square = ((x - 140.0) / 31.0).powi(2) + ((y - 210.0) / 31.0).powi(2);
-        (50.0 * (-0.5 * square).exp() + 4.0 + random.normal()).max(0.0) as f32
-    });
-    let decay = model("exponential");
-    let spot = model("gauss_2d");
-    let at_curve = shared(&curve, &x, Some(&weights));
-    let at_image = Curves::new(image.view(), Points::Grid { width, height });
-    for estimator in [Estimator::LeastSquares, Estimator::MaximumLikelihood] {
-        for (model, curves, start) in [
-            (&decay, &at_curve, vec![20.0, 3.0, 1.0]),
-            (&spot, &at_image, vec![30.0, 120.0, 190.0, 20.0, 1.0]),
-        ] {
-            let options =
-                CurveOptions::new(start.len()).with_tolerance(1e-9).with_estimator(estimator);
-            let start = CurveStart::Shared(&start);
-            let fit = |threads: usize, set: InstructionSet| {
-                let simd = CurveSimd::new(threads, Some(set)).expect("available");
-                simd.fit(model.as_formula(), curves, start, &options).expect("sound")
-            };
-            let wanted =
-                reference().fit(model.as_formula(), curves, start, &options).expect("sound");
-            for set in sets() {
-                let alone = fit(1, set);
-                same(&format!("{set}, {estimator:?}"), &wanted, &alone, MOST);
-                for threads in [2, 5] {
-                    exact(&format!("{set}, {threads} threads"), &alone, &fit(threads, set));
+                    let what = format!("{function} from {low} to {high}, {}", lanes.name());
+                    let most = 2e-14 * error.max(wanted.abs());
+                    assert!(off <= most, "{what}: {wanted} ± {error}, off by {off:e}");
                 }
             }
         }

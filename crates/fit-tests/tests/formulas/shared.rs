@@ -5,11 +5,13 @@ use fit_curves::{
     CurveFits, CurveLimits, CurveOptions, CurvePrecision, CurveStart, Curves, Linear, Points,
     Sharing, Values,
 };
-use fit_tests::curves::shared;
+use fit_tests::curves::{Numbers, shared};
 use fit_tests::records::{Record, records};
 use ndarray::{Array2, Axis, s};
 use spotfit::Backend;
 use spotfit::model::{CurveFitter, Model, SharedModelFits};
+
+use crate::noise::decay;
 
 /// Number by number, and with the points of a data set in lanes.
 const BACKENDS: [Backend; 2] = [Backend::Reference, Backend::Cpu];
@@ -86,7 +88,7 @@ impl Case {
         let x = Points::PerFit(Values::from(x.view()));
         let curves = Curves::new(data.view(), x).with_weights(weights.view());
         let (options, sharing) = (self.options(&model), self.sharing(&model));
-        fitted_from(start.view(), (backend, 1), &model, &curves, &options, &sharing)
+        fitted(start.view(), (backend, 1), &model, &curves, &options, &sharing)
     }
 }
 
@@ -136,28 +138,15 @@ fn decays(sets: usize, points: usize) -> Array2<f64> {
 
 const START: [f64; 3] = [5.0, 2.0, 0.5];
 
-fn decay() -> Model {
-    Model::of_variables("a*exp(-x/t) + c", &["x"]).expect("a formula")
-}
-
 fn shared_time(backend: Backend, data: &Array2<f64>, threads: usize) -> SharedModelFits {
     let model = decay();
     let curves = Curves::new(data.view(), Points::Index);
     let options = model.options().with_tolerance(1e-7);
-    fitted((backend, threads), &model, &curves, &options, &Sharing::default().with_shared(1))
+    let sharing = Sharing::default().with_shared(1);
+    fitted(&START, (backend, threads), &model, &curves, &options, &sharing)
 }
 
-fn fitted(
-    of: (Backend, usize),
-    model: &Model,
-    curves: &Curves<'_>,
-    options: &CurveOptions,
-    sharing: &Sharing,
-) -> SharedModelFits {
-    fitted_from(&START[..], of, model, curves, options, sharing)
-}
-
-fn fitted_from<'a>(
+fn fitted<'a>(
     start: impl Into<CurveStart<'a>>,
     (backend, threads): (Backend, usize),
     model: &Model,
@@ -187,8 +176,8 @@ fn neither_threads_nor_order() {
         let [t, u] = [&one, &other].map(|fits| fits.shared.values[0]);
         assert!(near(t.value, u.value, 1e-9) && near(t.error, u.error, 1e-9), "{t:?} {u:?}");
         for fit in 0..300 {
-            let (a, b) =
-                (one.shared.fits.parameters.row(fit), other.shared.fits.parameters.row(299 - fit));
+            let (of, turned) = (&one.shared.fits, &other.shared.fits);
+            let (a, b) = (of.parameters.row(fit), turned.parameters.row(299 - fit));
             assert!(a.iter().zip(b).all(|(a, &b)| near(*a, b, 1e-8)), "{fit}: {a} {b}");
         }
     }
@@ -206,22 +195,15 @@ fn units() {
         let options = model.options().with_tolerance(1e-7).with_linear(linear);
         let curves = Curves::new(data.view(), Points::Index);
         let sharing = Sharing::default().with_shared(1);
-        let plain = fitted((backend, 1), &model, &curves, &options, &sharing);
-        for (of_y, of_x) in [
-            (1e6, 1.0),
-            (1e-9, 1e-9),
-            (1.0, 1e12),
-            (1e-100, 1e10),
-            (1e-200, 1e-30),
-            (1e-300, 1.0),
-            (1e150, 1e30),
-            (1e300, 1.0),
-        ] {
+        let plain = fitted(&START, (backend, 1), &model, &curves, &options, &sharing);
+        let small = [(1e-9, 1e-9), (1e-100, 1e10), (1e-200, 1e-30), (1e-300, 1.0)];
+        let large = [(1e6, 1.0), (1.0, 1e12), (1e150, 1e30), (1e300, 1.0)];
+        for (of_y, of_x) in small.into_iter().chain(large) {
             let scaled = data.mapv(|value| value * of_y);
             let x = Array2::from_shape_fn((1, 20), |(_, at)| at as f64 * of_x);
             let curves = shared(&scaled, &x, None);
             let start = [START[0] * of_y, START[1] * of_x, START[2] * of_y];
-            let found = fitted_from(&start, (backend, 1), &model, &curves, &options, &sharing);
+            let found = fitted(&start, (backend, 1), &model, &curves, &options, &sharing);
             let part = &found.shared.parts[0];
             assert!(part.status.is_converged(), "{of_y} {of_x}: {:?}", part.status);
             let [t, u] = [&plain, &found].map(|fits| fits.shared.values[0]);
@@ -244,7 +226,7 @@ fn all_shared_is_one_fit() {
         let options = model.options().with_tolerance(1e-8);
         let sharing = Sharing::default().with_shared(0).with_shared(1).with_shared(2);
         let curves = Curves::new(data.view(), Points::Index);
-        let found = fitted((backend, 1), &model, &curves, &options, &sharing);
+        let found = fitted(&START, (backend, 1), &model, &curves, &options, &sharing);
         let all = data.to_shape((1, 80)).expect("as many").to_owned();
         let x = Array2::from_shape_fn((1, 80), |(_, at)| (at % 20) as f64);
         let one = Curves::new(all.view(), Points::Shared(Values::from(x.view())));
@@ -261,17 +243,15 @@ fn all_shared_is_one_fit() {
         let width = peak.parameter("s").expect("a parameter");
         let place = peak.parameter("x0").expect("a parameter");
         let values = Array2::from_shape_fn((3, 30), |(fit, at)| {
-            let z = at as f64 - 12.0 - fit as f64;
-            (4.0 + fit as f64) * (-z * z / 18.0).exp()
-                + 1.0
-                + 0.01 * ((at * 7 + fit * 3) % 11) as f64
+            let (z, rough) = (at as f64 - 12.0 - fit as f64, ((at * 7 + fit * 3) % 11) as f64);
+            (4.0 + fit as f64) * (-z * z / 18.0).exp() + 1.0 + 0.01 * rough
         });
         let at = |origin: f64, level: f64| {
             let x = Array2::from_shape_fn((1, 30), |(_, at)| origin + at as f64);
             let values = values.mapv(|value| value + level);
             let (curves, of) = (shared(&values, &x, None), (backend, 1));
             let sharing = Sharing::default().with_shared(width);
-            fitted_from(CurveStart::Estimate, of, &peak, &curves, &peak.options(), &sharing)
+            fitted(CurveStart::Estimate, of, &peak, &curves, &peak.options(), &sharing)
         };
         let [near_0, far] = [at(0.0, 0.0), at(1.7e9, 1e9)];
         assert!(near(near_0.shared.values[0].value, far.shared.values[0].value, 1e-6));
@@ -303,7 +283,7 @@ fn what_is_invalid_is_left_out() {
         let options = model.options().with_estimator(Estimator::MaximumLikelihood);
         let start = Array2::from_shape_vec((3, 2), vec![1.0, 4.0, 1.0, 4.0, -5.0, 4.0]).expect("6");
         let sharing = Sharing::default().with_shared(1);
-        let found = fitted_from(start.view(), (backend, 1), &model, &curves, &options, &sharing);
+        let found = fitted(start.view(), (backend, 1), &model, &curves, &options, &sharing);
         assert_eq!(found.shared.left_out(), 2, "{found:?}");
         assert!(found.shared.fits.is_found(0), "{found:?}");
     }
@@ -320,7 +300,7 @@ fn too_little_is_said() {
         let curves = Curves::new(data.view(), Points::Index);
         let sharing = Sharing::default().with_shared(1).with_shared(2);
         let (start, options) = ([2.0, 2.0, 2.0, 0.5], model.options());
-        let found = fitted_from(&start, (backend, 1), &model, &curves, &options, &sharing);
+        let found = fitted(&start, (backend, 1), &model, &curves, &options, &sharing);
         let [b, t] = [found.shared.values[0], found.shared.values[1]];
         assert_eq!(b.error, f64::INFINITY, "{found:?}");
         assert!(t.error.is_finite() && near(t.value, 3.0, 0.1), "{found:?}");
@@ -339,15 +319,13 @@ fn too_little_is_said() {
         weights.slice_mut(s![3, 1..]).fill(0.0);
         let curves = Curves::new(data.view(), Points::Index).with_weights(weights.view());
         let groups = Sharing::default().with_groups(1, vec![0, 0, 0, 9]).with_shared(2);
-        let found = fitted((backend, 1), &model, &curves, &model.options(), &groups);
+        let found = fitted(&START, (backend, 1), &model, &curves, &model.options(), &groups);
         assert_eq!(found.shared.values.len(), 3);
         assert_eq!(found.shared.values[1].group, 9);
         assert_eq!(found.shared.values[1].error, f64::INFINITY, "{found:?}");
-        assert!(
-            found.shared.values[0].error.is_finite() && found.shared.values[2].error.is_finite()
-        );
+        assert!([0, 2].iter().all(|&at| found.shared.values[at].error.is_finite()), "{found:?}");
         let alone = Sharing::default().with_groups(1, vec![0, 0, 0, 9]);
-        let found = fitted((backend, 1), &model, &curves, &model.options(), &alone);
+        let found = fitted(&START, (backend, 1), &model, &curves, &model.options(), &alone);
         assert_eq!(found.shared.fits.statuses[3], Status::Invalid, "{found:?}");
         assert!((0..3).all(|fit| found.shared.fits.is_found(fit)), "{found:?}");
 
@@ -360,7 +338,7 @@ fn too_little_is_said() {
         let curves = Curves::new(two.view(), Points::Index).with_weights(weights.view());
         let sharing = Sharing::default().with_shared(1);
         let (start, options) = ([1.0, 1.0], line.options());
-        let found = fitted_from(&start, (backend, 1), &line, &curves, &options, &sharing);
+        let found = fitted(&start, (backend, 1), &line, &curves, &options, &sharing);
         assert_eq!(found.shared.degrees(), 0);
         assert!(near(found.shared.values[0].value, 1.0, 1e-9), "{found:?}");
         assert_eq!(found.shared.values[0].error, f64::INFINITY);
@@ -448,15 +426,11 @@ fn many_data_sets() {
         let a = 50.0 + (fit % 37) as f64;
         a * (f * (-x / 0.8).exp() + (1.0 - f) * (-x / 5.0).exp()) + 2.0
     };
-    let noise = |fit: usize, at: usize| {
-        let mut bits = (fit as u64 * 1_000_003 + at as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        bits ^= bits >> 29;
-        bits = bits.wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        ((bits >> 11) as f64 / (1_u64 << 53) as f64 - 0.5) * 2.0
-    };
+    let mut random = Numbers(11);
     let x = Array2::from_shape_fn((1, 30), |(_, at)| at as f64 * 0.5);
-    let data =
-        Array2::from_shape_fn((sets, 30), |(fit, at)| truth(fit, x[[0, at]]) + noise(fit, at));
+    let data = Array2::from_shape_fn((sets, 30), |(fit, at)| {
+        truth(fit, x[[0, at]]) + random.within([-1.0, 1.0])
+    });
     let curves = shared(&data, &x, None);
     let model =
         Model::of_variables("a*(f*exp(-x/t1) + (1 - f)*exp(-x/t2)) + c", &["x"]).expect("one");
@@ -482,21 +456,17 @@ fn many_data_sets() {
             model.fit_shared(fitter, &curves, (&start).into(), &options, &sharing).expect("sound");
         let together = begin.elapsed().as_secs_f64();
         let part = &found.shared.parts[0];
+        let [slow, fast] = [0, 1].map(|of: usize| together / separate[of].0);
+        let (backend, visits) = (fitter.backend(), visits(&found.shared.fits));
         println!(
-            "{:?}: together {together:.2} s, {:.2} and {:.2} times separate fits, {:.1} visits, {} steps, {:?}",
-            fitter.backend(),
-            together / separate[0].0,
-            together / separate[1].0,
-            visits(&found.shared.fits),
-            part.iterations,
-            part.status
+            "{backend:?}: together {together:.2} s, {slow:.2} and {fast:.2} times separate fits, {visits:.1} visits, {part:?}"
         );
         assert!(part.status.is_converged(), "{part:?}");
         for (value, wanted) in found.shared.values.iter().zip([0.8, 5.0, 2.0]) {
             println!("{value:?}");
             assert!((value.value - wanted).abs() < 5.0 * value.error, "{value:?}");
         }
-        visits(&found.shared.fits)
+        visits
     });
     for visits in together {
         assert!(visits < 10.0 * separate[0].1, "{visits} visits beside {separate:?}");

@@ -1,33 +1,17 @@
 //! Splines in formulas, beside SciPy and in single precision.
 
-use std::collections::HashMap;
-
 use fit_cpu::CurveSimd;
-use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, Points, Values};
+use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, Points};
 use fit_formula::{Formula, Spline, SplineAxis};
 use fit_gpu::CurveGpu;
-use fit_tests::curves::{Alike, Engine, values_of};
+use fit_tests::curves::{Alike, Engine, row, shared, values_of};
 use fit_tests::models::{SIMULATED, model, places, spline};
 use fit_tests::on_backends;
-use ndarray::{Array2, ArrayView2, s};
+use fit_tests::records::records;
+use ndarray::{Array2, s};
 use spotfit::model::Model;
 
 use super::assembler::Assembler;
-
-/// What SciPy fitted (scripts/splines.py): each case with its lines of numbers.
-fn cases() -> Vec<(&'static str, HashMap<&'static str, Vec<f64>>)> {
-    let mut all: Vec<(&str, HashMap<&str, Vec<f64>>)> = Vec::new();
-    for line in include_str!("../../data/splines.txt").lines() {
-        let mut words = line.split_whitespace();
-        let name = words.next().expect("a word");
-        let numbers: Vec<f64> = words.map(|word| word.parse().expect("a number")).collect();
-        match all.last_mut() {
-            Some((_, of)) if !numbers.is_empty() => drop(of.insert(name, numbers)),
-            _ => all.push((name, HashMap::new())),
-        }
-    }
-    all
-}
 
 fn lengths(numbers: &[f64]) -> Vec<usize> {
     numbers.iter().map(|&length| length as usize).collect()
@@ -47,24 +31,25 @@ fn grid(extent: &[f64]) -> Array2<f64> {
 /// the ends too.
 #[test]
 fn splines_of_scipy() {
-    let cases = cases();
+    // What SciPy fitted (scripts/splines.py).
+    let cases = records(include_str!("../../data/splines.txt").split("spline_").skip(1));
     assert_eq!(cases.len(), 3);
-    for (name, of) in &cases {
+    for case in &cases {
+        let (name, of) = (format!("spline_{}", case.head), |word| case.numbers(word));
         let axes: Vec<SplineAxis> =
-            lengths(&of["shape"]).iter().map(|&length| SplineAxis::Cubic(length - 1)).collect();
-        let natural = Spline::through(&axes, &of["samples"]).expect("sound");
+            lengths(&of("shape")).iter().map(|&length| SplineAxis::Cubic(length - 1)).collect();
+        let natural = Spline::through(&axes, &of("samples")).expect("sound");
         let again = Spline::from_polynomials(&axes, &natural.to_polynomials()).expect("sound");
         for (spline, digits) in [(&natural, 1e-6), (&again, 1e-5)] {
-            let model = Model::named_with_splines(name, &[("f", spline)]).expect("a model");
-            let at = grid(&of["grid"]);
-            let data = ArrayView2::from_shape((1, at.ncols()), &of["data"]).expect("as many");
-            let curves = Curves::new(data, Points::Shared(Values::from(at.view())));
+            let model = Model::named_with_splines(&name, &[("f", spline)]).expect("a model");
+            let at = grid(&of("grid"));
+            let data = row(&of("data"));
+            let curves = shared(&data, &at, None);
             let options = model.options().with_tolerance(1e-8);
-            let start = CurveStart::Shared(&of["start"]);
-            let fits = model.fit(&curves, start, &options).expect("sound").fits;
+            let fits = model.fit(&curves, of("start")[..].into(), &options).expect("sound").fits;
             assert!(fits.statuses[0].is_converged(), "{name}: {}", fits.statuses[0]);
-            assert!((fits.chi2[0] / of["chi2"][0] - 1.0).abs() < 1e-9, "{name}: {}", fits.chi2[0]);
-            for (j, (minimum, error)) in of["minimum"].iter().zip(&of["errors"]).enumerate() {
+            assert!((fits.chi2[0] / of("chi2")[0] - 1.0).abs() < 1e-9, "{name}: {}", fits.chi2[0]);
+            for (j, (minimum, error)) in of("minimum").iter().zip(&of("errors")).enumerate() {
                 let off = (fits.parameters[[0, j]] - minimum) / error;
                 assert!(off.abs() < digits, "{name}, parameter {j}: {off} standard errors");
                 let ratio = fits.errors[[0, j]] / error;
@@ -301,26 +286,19 @@ fn room_is_used_again() {
 #[test]
 fn wrong_splines_are_told() {
     let spline = Spline::through(&[SplineAxis::Cubic(3); 2], &[0.0; 16]).expect("sound");
-    let told = |text: &str, name: &str| {
-        Formula::with_splines(text, &["x", "y"], &["a"], &[(name, &spline)])
-            .expect_err(text)
-            .shown_in(text)
-    };
-    assert!(
-        told("a*psf(x)", "psf")
-            .contains("the spline `psf` has 2 axes, and is called with 1 argument")
-    );
-    assert!(told("a*psg(x, y)", "psf").contains("did you mean `psf`?"));
-    assert!(told("a*exp(x, y)", "exp").contains("`exp` is already the name of something else"));
-    assert!(told("a*a(x, y)", "a").contains("the name `a` is given twice"));
-    assert!(told("a*psf(x, y > 1)", "psf").contains("a number is needed here"));
-    let text = "a*psf + b";
-    let error = Formula::of_variables_with_splines(text, &["x", "y"], &[("psf", &spline)]);
-    assert!(
-        error.expect_err(text).shown_in(text).contains("expected `(` after the name of a function")
-    );
-    let error = Formula::of_variables_with_splines("a*x", &["x"], &[("psf", &spline)]);
-    assert!(error.expect_err("unused").to_string().contains("does not call the spline `psf`"));
+    for (text, name, says) in [
+        ("a*psf(x)", "psf", "the spline `psf` has 2 axes, and is called with 1 argument"),
+        ("a*psg(x, y)", "psf", "did you mean `psf`?"),
+        ("a*exp(x, y)", "exp", "`exp` is already the name of something else"),
+        ("a*a(x, y)", "a", "the name `a` is given twice"),
+        ("a*psf(x, y > 1)", "psf", "a number is needed here"),
+        ("a*psf + x", "psf", "expected `(` after the name of a function"),
+        ("a*x", "psf", "does not call the spline `psf`"),
+    ] {
+        let error = Formula::with_splines(text, &["x", "y"], &["a"], &[(name, &spline)]);
+        let told = error.expect_err(text).shown_in(text);
+        assert!(told.contains(says), "{text}: {told}");
+    }
     let missing = Model::named("spline_2d").expect_err("a spline").to_string();
     assert!(missing.contains("calls f: a spline for each"), "{missing}");
     let many = Model::named_with_splines("linear", &[("f", &spline)]).expect_err("none");

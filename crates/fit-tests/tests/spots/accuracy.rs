@@ -3,8 +3,9 @@
 use fit_core::{Background, Criteria, Estimator, Options, Size};
 use fit_cpu::Reference;
 use fit_sim::papers::{TABLE_1, Table1};
-use fit_sim::{SimulatedCamera, SimulatedSpots, SpotSimulation, Truth};
+use fit_sim::{SimulatedCamera, SpotSimulation, Truth};
 use fit_tests::bounds::cramer_rao;
+use fit_tests::spots::fitted;
 use fit_tests::stated::{Case, Reads};
 use fit_tests::statistics::{median_mean_std, percentile};
 use fit_tests::tolerances::{
@@ -29,8 +30,7 @@ fn errors(fitter: &Fitter, signal: f64, background: f64, seed: u64, count: usize
     while first < count {
         let end = count.min(first + 50_000);
         let spots = simulation.generate(first..end).expect("the simulation is sound");
-        let fits: Vec<Fit<f64>> =
-            fitter.fit(spots.pixels.view(), Start::Estimate).expect("9×9 can be fitted");
+        let fits = fitted(fitter, &Windows::stack(spots.pixels.view()), Start::Estimate);
         for (fit, Truth { shape, .. }) in fits.iter().zip(&spots.truth) {
             assert!(fit.x.is_finite(), "{fit:?}");
             centre.push((fit.x - shape.x).abs() / shape.sigma);
@@ -128,26 +128,16 @@ fn check_rounding(backends: &[TestBackend], criteria: Criteria) {
     let reference = TestBackend::new(Backend::Reference, 0).fitter(tight);
     let single = Reference::<f32>::new(0).expect("threads");
     // The reference's arithmetic in single precision, and every backend.
-    type Method = Box<dyn Fn(&SimulatedSpots) -> Vec<Fit<f64>>>;
-    let mut methods: Vec<(String, Method)> = vec![(
-        "reference f32".to_owned(),
-        Box::new(move |spots| {
-            let mut fits = vec![Fit::invalid(); spots.truth.len()];
-            let windows = spots.pixels.view();
-            single.fit_into(&tight, windows, Start::Estimate, &mut fits).expect("large enough");
-            fits
-        }),
-    )];
-    for &backend in backends.iter().filter(|b| b.threads == 1) {
-        let fitter = backend.fitter(tight);
-        if fitter.is_single_precision() {
-            methods.push((
-                format!("{} {:?}", backend.backend, backend.set),
-                Box::new(move |spots| {
-                    fitter.fit(spots.pixels.view(), Start::Estimate).expect("large enough")
-                }),
-            ));
-        }
+    type Method = Box<dyn Fn(&Windows<'_, f32>) -> Vec<Fit<f64>>>;
+    let by_reference: Method = Box::new(move |windows| {
+        let mut fits = vec![Fit::invalid(); windows.count()];
+        let outcomes = fits.as_mut_slice().into();
+        single.fit_windows(&tight, (*windows).into(), Start::Estimate, outcomes).expect("sound");
+        fits
+    });
+    let mut methods = vec![("reference f32".to_owned(), by_reference)];
+    for (name, fitter) in in_single_precision(backends, tight) {
+        methods.push((name, Box::new(move |of| fitted(&fitter, of, Start::Estimate))));
     }
     for side in [7, 9, 16] {
         for signal in [100.0, 400.0, 1e4, 1e5, 1e6] {
@@ -158,12 +148,12 @@ fn check_rounding(backends: &[TestBackend], criteria: Criteria) {
                     .with_background(signal / 10.0)
                     .with_camera(SimulatedCamera::default().with_baseline(baseline));
                 let spots = simulation.generate(0..4000).expect("the simulation is sound");
-                let a: Vec<Fit<f64>> =
-                    reference.fit(spots.pixels.view(), Start::Estimate).expect("large enough");
+                let windows = Windows::stack(spots.pixels.view());
+                let a = fitted(&reference, &windows, Start::Estimate);
                 let bound = |truth: &Truth| cramer_rao(size, truth).map(|[x, y, _]| [x, y]);
                 let bounds: Vec<Option<[f64; 2]>> = spots.truth.par_iter().map(bound).collect();
                 for (name, method) in &methods {
-                    let b = method(&spots);
+                    let b = method(&windows);
                     let mean = |fits: &[Fit<f64>]| {
                         fits.iter().map(|f| f64::from(f.iterations)).sum::<f64>() / 4000.0
                     };
@@ -176,6 +166,13 @@ fn check_rounding(backends: &[TestBackend], criteria: Criteria) {
             }
         }
     }
+}
+
+/// The fitters in single precision of backends with one thread, by name.
+fn in_single_precision(backends: &[TestBackend], options: Options) -> Vec<(String, Fitter)> {
+    let alone = backends.iter().filter(|backend| backend.threads == 1);
+    let of = |of: &TestBackend| (format!("{} {:?}", of.backend, of.set), of.fitter(options));
+    alone.map(of).filter(|(_, fitter)| fitter.is_single_precision()).collect()
 }
 
 /// Checks that fits are within 1 % of these errors of x and y from others, but for a share of them.
@@ -217,24 +214,18 @@ fn check_rounding_of_shapes(backends: &[TestBackend], count: usize) {
             for case in Case::of_all_shapes(light, Reads::Photons, estimator) {
                 let options = case.options.with_criteria(Criteria::TIGHT);
                 let spots = case.spots(count);
-                let pixels = spots.pixels.view();
+                let windows = Windows::stack(spots.pixels.view());
                 let reference = TestBackend::new(Backend::Reference, 0).fitter(options);
-                let expected: Vec<Fit<f64>> =
-                    reference.fit(pixels, Start::Estimate).expect("large enough");
-                let errors = reference.errors(Windows::stack(pixels).into(), &expected);
+                let expected = fitted(&reference, &windows, Start::Estimate);
+                let errors = reference.errors(windows.into(), &expected);
                 let errors = errors.expect("fits of these windows").into_iter();
                 let errors = errors.map(|of| Some([of.x(), of.y()].map(f64::from)));
                 let errors: Vec<_> = errors.collect();
-                for backend in backends.iter().filter(|backend| backend.threads == 1) {
-                    let fitter = backend.fitter(options);
-                    if !fitter.is_single_precision() {
-                        continue;
-                    }
-                    let found: Vec<Fit<f64>> =
-                        fitter.fit(pixels, Start::Estimate).expect("large enough");
+                for (name, fitter) in in_single_precision(backends, options) {
+                    let found = fitted(&fitter, &windows, Start::Estimate);
                     // Four fits of 500 may be further off, and so may they among the first 250; a lane of sixteen is fifteen of these.
                     let share = if count < 500 { 0.98 } else { 0.99 };
-                    let name = format!("{case}, {} {:?}", backend.backend, backend.set);
+                    let name = format!("{case}, {name}");
                     check_near(&name, [&expected, &found], &errors, share);
                 }
             }

@@ -1,6 +1,7 @@
 //! What a program that uses CUDA itself may rely on: its context, its streams and its memory are as they were.
 
 use std::ffi::c_void;
+use std::fmt::Debug;
 use std::process::Command;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,13 +14,13 @@ use cudarc::driver::sys::{
     cuStreamCreate, cuStreamDestroy_v2, cuStreamSynchronize,
 };
 use fit_core::{Corner, Errors, Fit, Options, Size, Start};
-use fit_curves::{CurveFits, CurveOptions, Curves, GpufitBuffers, GpufitOptions, Points};
-use fit_formula::Formula;
+use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, GpufitOptions, Points};
 use fit_gpu::{
     CurveGpu, CurveRecords, DeviceCurves, DeviceFits, DeviceStart, DeviceWindows, Gpu, GpuError,
     GpuSession, InPlace, PinnedBuffer, Resident, device_of, devices, free_memory,
 };
 use fit_sim::SpotSimulation;
+use fit_tests::curves::{DECAY_START, GpufitFound, decay};
 use fit_windows::{AnyWindows, CameraMap, Weights, Windows};
 use ndarray::{Array2, Array3, ArrayView2, ArrayView3, ShapeBuilder};
 
@@ -59,11 +60,19 @@ fn current() -> CUcontext {
 }
 
 /// Does something that must leave the thread's context alone.
-fn watch<T>(what: &str, deed: impl FnOnce() -> T) -> T {
+fn watch<T, E: Debug>(what: &str, deed: impl FnOnce() -> Result<T, E>) -> T {
     let before = current();
     let done = deed();
     assert_eq!(current(), before, "{what} leaves another context");
-    done
+    done.expect(what)
+}
+
+/// Lets go of something, which must leave the thread's context alone.
+fn end<T>(what: &str, of: T) {
+    watch(what, || {
+        drop(of);
+        Ok::<_, GpuError>(())
+    });
 }
 
 fn spots(count: usize) -> Array3<f32> {
@@ -71,15 +80,8 @@ fn spots(count: usize) -> Array3<f32> {
 }
 
 /// Decays, not all alike.
-fn decays(count: usize, points: usize) -> Array2<f32> {
-    Array2::from_shape_fn((count, points), |(fit, x)| {
-        let (a, t) = (90.0 + (fit % 13) as f32, 5.0 + (fit % 7) as f32);
-        a * (-(x as f32) / t).exp() + 3.0 + ((fit * 31 + x * 17) % 11) as f32 * 0.1
-    })
-}
-
-fn decay() -> Formula {
-    Formula::new("a*exp(-x/t) + c", &["x"], &["a", "t", "c"]).expect("a formula")
+fn decays(count: usize) -> Array2<f32> {
+    fit_tests::curves::decays(count, 20).mapv(|value| value as f32)
 }
 
 /// Windows whose pixels are told by their address alone.
@@ -108,144 +110,119 @@ fn everything(device: usize) {
     let many = spots(30_000);
     let corners: Vec<Corner> =
         (0..few.dim().0 as u32).map(|frame| Corner { frame, x: 0, y: 0 }).collect();
-    watch("devices", || devices().expect("a GPU"));
-    watch("free_memory", || free_memory(device).expect("a GPU"));
-    let pinned = watch("PinnedBuffer", || PinnedBuffer::<f32>::new(few.len()).expect("memory"));
+    watch("devices", devices);
+    watch("free_memory", || free_memory(device));
+    let pinned = watch("PinnedBuffer", || PinnedBuffer::<f32>::new(few.len()));
+    let (size, start) = (Size::new(SIDE, SIDE), Start::Estimate);
+    let mut fits = vec![Fit::<f32>::invalid(); few.dim().0];
+    let mut errors = vec![Errors::unknown(); few.dim().0];
 
     let count = devices().expect("a GPU").len();
     for numbers in [vec![device], (0..count).collect()] {
-        let gpu = watch("Gpu::new", || Gpu::new(&numbers).expect("a GPU"));
+        let gpu = watch("Gpu::new", || Gpu::new(&numbers));
         for spots in [&few, &many] {
             let mut fits = vec![Fit::<f32>::invalid(); spots.dim().0];
-            watch("Gpu::fit_into", || {
-                gpu.fit_into(&options, spots.view(), Start::Estimate, &mut fits).expect("a GPU");
-            });
+            watch("Gpu::fit_into", || gpu.fit_into(&options, spots.view(), start, &mut fits));
             let mut errors = vec![Errors::unknown(); fits.len()];
             let windows = Windows::stack(spots.view()).into();
-            watch("Gpu::errors_into", || {
-                gpu.errors_into(&options, windows, &fits, &mut errors).expect("a GPU");
-            });
+            watch("Gpu::errors_into", || gpu.errors_into(&options, windows, &fits, &mut errors));
         }
-        let mut fits = vec![Fit::<f32>::invalid(); corners.len()];
-        let size = Size::new(SIDE, SIDE);
         let cut = Windows::cuts(few.view(), size, &corners).into();
-        watch("Gpu::fit_windows", || {
-            gpu.fit_windows(&options, cut, Start::Estimate, (&mut fits[..]).into()).expect("a GPU");
-        });
+        watch("Gpu::fit_windows", || gpu.fit_windows(&options, cut, start, (&mut fits[..]).into()));
         let huge = Array3::<f32>::zeros((1, 300, 300));
-        let none = watch("an error of Gpu", || {
-            gpu.fit_into(&options, huge.view(), Start::Estimate, &mut fits[..1])
+        watch("an error of Gpu", || {
+            match gpu.fit_into(&options, huge.view(), start, &mut fits[..1]) {
+                Err(GpuError::WindowTooLarge { .. }) => Ok(()),
+                other => Err(other),
+            }
         });
-        assert!(matches!(none, Err(GpuError::WindowTooLarge { .. })), "{none:?}");
-        watch("the end of Gpu", || drop(gpu));
+        end("the end of Gpu", gpu);
     }
 
-    let mut resident = watch("Resident::new", || {
-        Resident::new(device, few.view(), Start::Estimate).expect("a GPU")
-    });
-    watch("Resident::fit", || resident.fit(&options).expect("a GPU"));
-    let mut errors = vec![Errors::unknown(); few.dim().0];
-    watch("Resident::errors_into", || resident.errors_into(&options, &mut errors).expect("a GPU"));
-    let mut fits = vec![Fit::<f32>::invalid(); few.dim().0];
-    watch("Resident::fetch", || resident.fetch(&mut fits).expect("a GPU"));
-    watch("the end of Resident", || drop(resident));
+    let mut resident = watch("Resident::new", || Resident::new(device, few.view(), start));
+    watch("Resident::fit", || resident.fit(&options));
+    watch("Resident::errors_into", || resident.errors_into(&options, &mut errors));
+    watch("Resident::fetch", || resident.fetch(&mut fits));
+    end("the end of Resident", resident);
 
-    let size = Size::new(SIDE, SIDE);
-    let mut session = watch("GpuSession::new", || {
-        GpuSession::new(device, size, few.dim().0, &options).expect("a GPU")
-    });
-    watch("GpuSession::fit_into", || {
-        session.fit_into(few.view(), Start::Estimate, &mut fits).expect("a GPU");
-    });
-    watch("the end of GpuSession", || drop(session));
+    let mut session =
+        watch("GpuSession::new", || GpuSession::new(device, size, few.dim().0, &options));
+    watch("GpuSession::fit_into", || session.fit_into(few.view(), start, &mut fits));
+    end("the end of GpuSession", session);
 
-    let fitter = watch("InPlace::new", || InPlace::new(device).expect("a GPU"));
+    let fitter = watch("InPlace::new", || InPlace::new(device));
     watch("InPlace::enter", || {
-        let _visit = fitter.enter().expect("a GPU");
+        let _context = fitter.enter()?;
         assert_eq!(current(), primary(device), "it is the device's context meanwhile");
+        Ok::<_, GpuError>(())
     });
     // SAFETY: the default stream is always there.
-    watch("InPlace::wait_for", || unsafe { fitter.wait_for(null_mut()).expect("a GPU") });
-    let found = watch("InPlace::fit", || {
-        in_place(&fitter, shown(few.dim().0), pinned.as_ptr()).expect("a GPU")
-    });
-    watch("DeviceFits::fetch", || found.fetch(&mut fits).expect("a GPU"));
-    watch("DeviceFits::fetch_errors", || found.fetch_errors(&mut errors).expect("a GPU"));
-    watch("device_of", || device_of(found.fits().cast()).expect("a GPU"));
-    watch("the end of DeviceFits", || drop(found));
-    watch("the end of InPlace", || drop(fitter));
-    watch("the end of PinnedBuffer", || drop(pinned));
+    watch("InPlace::wait_for", || unsafe { fitter.wait_for(null_mut()) });
+    let found = watch("InPlace::fit", || in_place(&fitter, shown(few.dim().0), pinned.as_ptr()));
+    watch("DeviceFits::fetch", || found.fetch(&mut fits));
+    watch("DeviceFits::fetch_errors", || found.fetch_errors(&mut errors));
+    watch("device_of", || device_of(found.fits().cast()));
+    end("the end of DeviceFits", found);
+    end("the end of InPlace", fitter);
+    end("the end of PinnedBuffer", pinned);
     curves(device);
 }
 
 /// The same of formulas.
 fn curves(device: usize) {
     let (formula, options) = (decay(), CurveOptions::new(3));
-    let start = [80.0, 4.0, 0.0];
-    let gpu = watch("CurveGpu::new", || CurveGpu::new(device).expect("a GPU"));
+    let start = || CurveStart::Shared(&DECAY_START);
+    let gpu = watch("CurveGpu::new", || CurveGpu::new(device));
     for count in [200, 20_000] {
-        let data = decays(count, 20);
+        let data = decays(count);
         let curves = Curves::new(data.view(), Points::Index);
-        watch("CurveGpu::fit", || {
-            gpu.fit(&formula, &curves, (&start).into(), &options).expect("a GPU")
-        });
+        watch("CurveGpu::fit", || gpu.fit(&formula, &curves, start(), &options));
         let mut fits = CurveFits::room(count, 3, options.covariance);
         watch("CurveGpu::fit_into", || {
-            gpu.fit_into(&formula, &curves, (&start).into(), &options, &mut fits).expect("a GPU")
+            gpu.fit_into(&formula, &curves, start(), &options, &mut fits)
         });
         let mut records = CurveRecords::new();
         watch("CurveGpu::fit_records", || {
-            gpu.fit_records(&formula, &curves, (&start).into(), &options, &mut records)
-                .expect("a GPU")
+            gpu.fit_records(&formula, &curves, start(), &options, &mut records)
         });
-        watch("the end of CurveRecords", || drop(records));
-        let starts = Array2::from_shape_fn((count, 3), |(_, j)| start[j] as f32);
+        end("the end of CurveRecords", records);
+        let starts = Array2::from_shape_fn((count, 3), |(_, j)| DECAY_START[j] as f32);
         let plain = CurveOptions::new(3).with_covariance(false);
         let settings = GpufitOptions::new(1e-4, 30);
-        let mut whole = [vec![0; count], vec![0; count]];
-        let (mut parameters, mut chi2) = (vec![0.0; 3 * count], vec![0.0; count]);
-        let [states, iterations] = &mut whole;
-        let room =
-            GpufitBuffers { parameters: &mut parameters, states, chi2: &mut chi2, iterations };
+        let mut found = GpufitFound::none(count, 3);
         watch("CurveGpu::fit_gpufit", || {
-            gpu.fit_gpufit(&formula, &curves, starts.view().into(), &plain, &settings, room)
-                .expect("a GPU")
+            let start = starts.view().into();
+            gpu.fit_gpufit(&formula, &curves, start, &plain, &settings, found.room())
         });
         // Numbers of 32 bits, wherever they lie in pinned memory.
         let mut there = PinnedBuffer::<f32>::new(count * (20 + 3 + 3)).expect("memory");
         there[..count * 20].copy_from_slice(data.as_slice().expect("standard layout"));
         there[count * 20..count * 23].copy_from_slice(starts.as_slice().expect("as above"));
         let at = |number: usize| there.as_ptr().wrapping_add(count * number).cast_mut();
-        let (points, data) = (20, at(0).cast_const());
-        let (weights, places) = (std::ptr::null(), std::ptr::null());
-        let (parameters, states, chi2, iterations) = (at(20), at(23).cast(), at(24), at(25).cast());
+        let chi2 = at(24);
         let told = DeviceCurves {
             count,
-            points,
-            data,
-            weights,
-            places,
-            parameters,
-            states,
+            points: 20,
+            data: at(0).cast_const(),
+            weights: std::ptr::null(),
+            places: std::ptr::null(),
+            parameters: at(20),
+            states: at(23).cast(),
             chi2,
-            iterations,
+            iterations: at(25).cast(),
         };
         // SAFETY: there is room for all of it, and devices have pinned memory at the host's addresses.
         watch("CurveGpu::fit_gpufit_there", || unsafe {
-            gpu.fit_gpufit_there(&formula, Points::Index, &told, &plain, &settings).expect("a GPU")
+            gpu.fit_gpufit_there(&formula, Points::Index, &told, &plain, &settings)
         });
         let mut copied = vec![0.0_f32; count];
         // SAFETY: there are as many.
-        watch("CurveGpu::copy", || unsafe {
-            gpu.copy(copied.as_mut_ptr(), chi2, count).expect("a GPU");
-        });
+        watch("CurveGpu::copy", || unsafe { gpu.copy(copied.as_mut_ptr(), chi2, count) });
     }
-    let data = decays(200, 20);
+    let data = decays(200);
     let curves = Curves::new(data.view(), Points::Index);
-    watch("CurveGpu::fit_resident", || {
-        gpu.fit_resident(&formula, &curves, (&start).into(), &options, 2).expect("a GPU")
-    });
-    watch("the end of CurveGpu", || drop(gpu));
+    watch("CurveGpu::fit_resident", || gpu.fit_resident(&formula, &curves, start(), &options, 2));
+    end("the end of CurveGpu", gpu);
 }
 
 /// Proves that whatever is done on a device, and also the end of what was made there, leaves the calling thread the context that it
@@ -282,42 +259,29 @@ impl Drop for Registered {
     }
 }
 
-/// The parts of memory that are registered, in quarters of it.
-#[derive(Clone, Copy, Debug)]
-enum Parts {
-    Nothing,
-    Beginning,
-    End,
-    Ends,
-    Everything,
-}
+/// The parts of memory that are registered, from one quarter of it to another.
+type Parts = &'static [[usize; 2]];
 
-impl Parts {
-    const ALL: [Self; 5] =
-        [Self::Nothing, Self::Beginning, Self::End, Self::Ends, Self::Everything];
+/// Nothing, the beginning, the end, both ends, and everything.
+const PARTS: [Parts; 5] = [&[], &[[0, 2]], &[[2, 4]], &[[0, 1], [3, 4]], &[[0, 4]]];
 
-    /// Registers them, in whole pages.
-    fn of<T>(self, values: &[T]) -> Vec<Registered> {
-        const PAGE: usize = 4096;
-        let (first, bytes) = (values.as_ptr() as usize, size_of_val(values));
-        let page = |quarter: usize| (first + bytes * quarter / 4) / PAGE * PAGE;
-        let last = (first + bytes).div_ceil(PAGE) * PAGE;
-        assert!(bytes >= 8 * PAGE, "too few to have parts");
-        let ranges = match self {
-            Self::Nothing => vec![],
-            Self::Beginning => vec![(page(0), page(2))],
-            Self::End => vec![(page(2), last)],
-            Self::Ends => vec![(page(0), page(1)), (page(3), last)],
-            Self::Everything => vec![(page(0), last)],
-        };
-        let register = |(from, to): (usize, usize)| {
-            let flags = sys::CU_MEMHOSTREGISTER_PORTABLE | sys::CU_MEMHOSTREGISTER_DEVICEMAP;
-            // SAFETY: these pages are the process's, and stay until they are let go of.
-            ok(unsafe { cuMemHostRegister_v2(from as *mut c_void, to - from, flags) });
-            Registered(from as *mut c_void)
-        };
-        ranges.into_iter().map(register).collect()
-    }
+/// Registers parts of memory, in whole pages.
+fn register<T>(parts: Parts, values: &[T]) -> Vec<Registered> {
+    const PAGE: usize = 4096;
+    let (first, bytes) = (values.as_ptr() as usize, size_of_val(values));
+    let page = |quarter: usize| match quarter {
+        4 => (first + bytes).div_ceil(PAGE) * PAGE,
+        _ => (first + bytes * quarter / 4) / PAGE * PAGE,
+    };
+    assert!(bytes >= 8 * PAGE, "too few to have parts");
+    let register = |quarters: &[usize; 2]| {
+        let [from, to] = quarters.map(page);
+        let flags = sys::CU_MEMHOSTREGISTER_PORTABLE | sys::CU_MEMHOSTREGISTER_DEVICEMAP;
+        // SAFETY: these pages are the process's, and stay until they are let go of.
+        ok(unsafe { cuMemHostRegister_v2(from as *mut c_void, to - from, flags) });
+        Registered(from as *mut c_void)
+    };
+    parts.iter().map(register).collect()
 }
 
 /// Values that share no page with others.
@@ -333,34 +297,17 @@ fn alone<T: Copy>(values: &[T]) -> Vec<T> {
 #[ignore = "needs an NVIDIA GPU"]
 fn memory_may_be_registered_in_part() {
     let _turn = by_itself();
-    let _context = Context::of(0);
+    devices().expect("a GPU");
+    enter(0);
     for count in [4000, 30_000] {
         let mut expected = None;
-        for parts in Parts::ALL {
+        for parts in PARTS {
             let found = with_registered(count, parts);
             let expected = expected.get_or_insert_with(|| found.clone());
             for (found, expected) in found.iter().zip(&*expected) {
                 assert!(found == expected, "{count}, {parts:?}: {}", &found[..20]);
             }
         }
-    }
-}
-
-/// A context for a test's thread.
-struct Context;
-
-impl Context {
-    fn of(device: usize) -> Self {
-        devices().expect("a GPU");
-        enter(device);
-        Self
-    }
-}
-
-impl Drop for Context {
-    fn drop(&mut self) {
-        // SAFETY: none is always right.
-        ok(unsafe { cuCtxSetCurrent(null_mut()) });
     }
 }
 
@@ -381,15 +328,15 @@ fn with_registered(count: usize, parts: Parts) -> Vec<String> {
     let weights_view = ArrayView3::from_shape((count, SIDE, SIDE), &weights).expect("as many");
     enter(0);
     let _registered = [
-        parts.of(&pixels),
-        parts.of(&starts),
-        parts.of(&fits),
-        parts.of(&errors),
-        parts.of(&corners),
-        parts.of(&weights),
+        register(parts, &pixels),
+        register(parts, &starts),
+        register(parts, &fits),
+        register(parts, &errors),
+        register(parts, &corners),
+        register(parts, &weights),
     ];
     let mut all = Vec::new();
-    let mut told = |what: &str, found: &dyn std::fmt::Debug| all.push(format!("{what}: {found:?}"));
+    let mut told = |what: &str, found: &dyn Debug| all.push(format!("{what}: {found:?}"));
 
     gpu.fit_into(&options, view, Start::F32(&starts), &mut fits).expect("windows");
     told("fits from given starts", &fits);
@@ -421,13 +368,12 @@ fn with_registered(count: usize, parts: Parts) -> Vec<String> {
     told("errors where they lie", &errors);
     enter(0);
     drop(_registered);
-    all.extend(with_registered_images(&gpu, parts));
-    all.extend(with_registered_curves(count, parts));
+    all.extend([with_registered_images(&gpu, parts), with_registered_curves(count, parts)]);
     all
 }
 
 /// The same with a camera map and an image of weights.
-fn with_registered_images(gpu: &Gpu, parts: Parts) -> Option<String> {
+fn with_registered_images(gpu: &Gpu, parts: Parts) -> String {
     let (width, height) = (300, 200);
     let image = |value: f32| alone(&vec![value; width * height]);
     let (weights, offset) = (image(2.0), image(1.0));
@@ -440,27 +386,28 @@ fn with_registered_images(gpu: &Gpu, parts: Parts) -> Option<String> {
         (0..500).map(|number| Corner { frame: 0, x: number % 290, y: number % 190 }).collect();
     enter(0);
     let scale = map.scale();
-    let _registered = [parts.of(&weights), parts.of(scale.as_slice().expect("standard layout"))];
+    let _registered =
+        [register(parts, &weights), register(parts, scale.as_slice().expect("standard layout"))];
     let windows = Windows::stack(spots.view()).with_corners(&corners).with_map(&map);
     let windows = windows.with_weights(Weights::Frame(plane(&weights)));
     let mut fits = vec![Fit::<f32>::invalid(); 500];
     gpu.fit_windows(&Options::default(), windows.into(), Start::Estimate, (&mut fits[..]).into())
         .expect("images");
-    Some(format!("fits with a camera map: {fits:?}"))
+    format!("fits with a camera map: {fits:?}")
 }
 
 /// The same of curves.
-fn with_registered_curves(count: usize, parts: Parts) -> Vec<String> {
-    let data = decays(count, 20);
+fn with_registered_curves(count: usize, parts: Parts) -> String {
+    let data = decays(count);
     let numbers = alone(data.as_slice().expect("standard layout"));
     let view = ArrayView2::from_shape((count, 20), &numbers).expect("as many");
     enter(0);
-    let _registered = parts.of(&numbers);
+    let _registered = register(parts, &numbers);
     let gpu = CurveGpu::new(0).expect("a GPU");
     let curves = Curves::new(view, Points::Index);
     let options = CurveOptions::new(3);
-    let found = gpu.fit(&decay(), &curves, (&[80.0, 4.0, 0.0]).into(), &options).expect("curves");
-    vec![format!("fits of a formula: {found:?}")]
+    let found = gpu.fit(&decay(), &curves, (&DECAY_START).into(), &options).expect("curves");
+    format!("fits of a formula: {found:?}")
 }
 
 /// A stream of the user's in which something lasts until it is let go.
@@ -529,7 +476,8 @@ fn other_streams_are_not_waited_for() {
         return;
     }
     use sys::CUstream_flags::{CU_STREAM_DEFAULT, CU_STREAM_NON_BLOCKING};
-    let _context = Context::of(0);
+    devices().expect("a GPU");
+    enter(0);
     const COUNT: usize = 5000;
     let spots = spots(COUNT);
     let pixels = pinned(spots.as_slice().expect("standard layout"));

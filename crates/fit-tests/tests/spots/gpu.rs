@@ -1,14 +1,15 @@
 //! What is the GPU's alone: every kernel, memory that stays on the device, errors, and a machine without one.
 
-use fit_core::{Corner, Criteria, Errors, Fit, Options, Size, Start, Status};
-use fit_cpu::{InstructionSet, Reference, Simd};
+use fit_core::{Criteria, Errors, Fit, Options, Scalar, Size, Start, Status};
+use fit_cpu::{InstructionSet, Simd};
 use fit_gpu::{
     DeviceStart, DeviceWindows, Family, Gpu, GpuError, GpuSession, InPlace, PinnedBuffer, Resident,
     device_of, devices,
 };
 use fit_sim::SpotSimulation;
+use fit_tests::TestBackend;
 use fit_tests::emulation::estimates;
-use fit_windows::{AnyWindows, Weights};
+use fit_tests::spots::fitted;
 use ndarray::{Array3, ArrayView3, ShapeBuilder, s};
 use spotfit::{Backend, FitError, Fitter, FitterOptions, Pixel, Windows};
 
@@ -42,9 +43,9 @@ pub(super) fn pinned(spots: &[f32]) -> PinnedBuffer<f32> {
 }
 
 /// The share of fits within 10⁻³ pixels of the reference.
-fn share(fits: &[Fit<f32>], reference: &[Fit<f64>]) -> f64 {
-    let near = |(fit, reference): &(&Fit<f32>, &Fit<f64>)| {
-        let off = |a: f32, b: f64| (f64::from(a) - b).abs() < 1e-3;
+fn share<T: Scalar>(fits: &[Fit<T>], reference: &[Fit<f64>]) -> f64 {
+    let near = |(fit, reference): &(&Fit<T>, &Fit<f64>)| {
+        let off = |a: T, b: f64| (a.to_f64() - b).abs() < 1e-3;
         off(fit.x, reference.x) && off(fit.y, reference.y) && off(fit.sigma, reference.sigma)
     };
     fits.iter().zip(reference).filter(near).count() as f64 / fits.len() as f64
@@ -63,12 +64,13 @@ fn every_kernel_agrees_with_the_reference() {
     for (width, height) in squares.chain([(3, 3), (5, 9), (9, 5), (33, 12), (12, 40), (63, 63)]) {
         let size = Size::new(width, height);
         let spots = SpotSimulation::new(size).generate(0..MANY).expect("sound").pixels;
-        let mut expected = vec![Fit::<f64>::invalid(); MANY];
-        let reference = Reference::<f64>::new(0).expect("threads");
-        reference.fit_into(&options, spots.view(), Start::Estimate, &mut expected).expect("sound");
-        let mut fits = vec![Fit::<f32>::invalid(); MANY];
-        let portable = Simd::new(0, Some(InstructionSet::Portable)).expect("always there");
-        portable.fit_into(&options, spots.view(), Start::Estimate, &mut fits).expect("sound");
+        let set = Some(InstructionSet::Portable);
+        let portable = TestBackend { set, ..TestBackend::new(Backend::Cpu, 0) };
+        let both = |start| {
+            [TestBackend::new(Backend::Reference, 0), portable]
+                .map(|on| fitted(&on.fitter(options), &Windows::stack(spots.view()), start))
+        };
+        let [expected, fits] = both(Start::Estimate);
         let cpu = share(&fits, &expected);
 
         let starts: Vec<[f32; 3]> = expected
@@ -76,10 +78,7 @@ fn every_kernel_agrees_with_the_reference() {
             .map(|fit| [fit.x as f32 + 0.3, fit.y as f32 - 0.2, fit.sigma as f32 * 1.1])
             .collect();
         // From elsewhere another minimum may be found.
-        let mut given = vec![Fit::<f64>::invalid(); MANY];
-        let start = Start::F32(&starts);
-        reference.fit_into(&options, spots.view(), start, &mut given).expect("sound");
-        portable.fit_into(&options, spots.view(), start, &mut fits).expect("sound");
+        let [given, fits] = both(Start::F32(&starts));
         let cpu = cpu.min(share(&fits, &given));
         for count in [MANY, 400] {
             let spots = spots.slice(s![..count, .., ..]);
@@ -171,6 +170,10 @@ fn in_place(options: &Options, pixels: &PinnedBuffer<f32>, expected: &[Fit<f32>]
     }
     let own = device_of(found[0].fits().cast()).expect("a GPU");
     assert_eq!((own, device_of(expected.as_ptr().cast()).expect("a GPU")), (Some(0), None));
+    let ones = pinned(&vec![1.0; pixels.len()]);
+    let weighted = DeviceWindows { weights: ones.as_ptr(), ..windows };
+    // SAFETY: as above, with as many weights.
+    unsafe { fitter.fit(options, &weighted, false) }.expect("weights on the device");
     let shape = (expected.len(), 9, 9).strides((0, 0, 0));
     let double = ArrayView3::from_shape(shape, &[0.0_f64]).expect("one is enough");
     let windows = DeviceWindows { shapes: Windows::stack(double).into(), ..windows };
@@ -207,9 +210,10 @@ fn errors_are_the_same(gpu: &Gpu, options: &Options) {
 
         let cpu = Simd::new(0, None).expect("threads");
         cpu.errors_into(options, windows, &double, &mut errors).expect("sound");
-        let near = |a: f32, b: f32| a == b || (a / b - 1.0).abs() < 0.01;
+        let of = |errors: &Errors| [errors.x(), errors.photons, errors.goodness];
         let near = |(a, b): &(&Errors, &Errors)| {
-            near(a.x(), b.x()) && near(a.photons, b.photons) && near(a.goodness, b.goodness)
+            let mut pairs = of(a).into_iter().zip(of(b));
+            pairs.all(|(a, b)| a == b || (a / b - 1.0).abs() < 0.01)
         };
         let near = errors.iter().zip(&pinned[..]).filter(near).count();
         assert!(near >= count * 99 / 100, "{near} of {count} are those of the CPU");
@@ -268,38 +272,6 @@ fn windows_of_other_sizes_take_no_memory_away() {
     assert_eq!(in_session(&mut session, large.view()), before);
 }
 
-/// Proves that weights of the host, of windows or an image, beside weights on the device are refused.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn weights_are_given_once() {
-    const COUNT: usize = 500;
-    let pixels = pinned(spots(COUNT).as_slice().expect("standard layout"));
-    let there = pinned(&vec![1.0; pixels.len()]);
-    let corners = vec![Corner { frame: 0, x: 2500, y: 2500 }; COUNT];
-    let image = ndarray::Array2::<f32>::ones((3000, 3000));
-    let each = Array3::<f32>::ones((COUNT, 9, 9));
-    let fitter = InPlace::new(0).expect("a GPU");
-    let plain = shown(COUNT);
-    let fit = |shapes: AnyWindows<'_>| {
-        let windows = DeviceWindows {
-            shapes,
-            pixels: pixels.as_ptr().cast(),
-            weights: there.as_ptr(),
-            start: DeviceStart::Host(Start::Estimate),
-        };
-        // SAFETY: a device has pinned memory at the host's addresses, and there are as many windows and weights.
-        unsafe { fitter.fit(&Options::default(), &windows, false) }
-    };
-    fit(plain).expect("weights on the device");
-    for weights in [Weights::Frame(image.view()), Weights::Windows(each.view())] {
-        let both = plain.with_corners(&corners).with_weights(weights);
-        let error = fit(both).expect_err("weights at both places");
-        let text = error.to_string();
-        assert!(text.contains("weights") && text.contains("host"), "{text}");
-    }
-    fit(plain).expect("the GPU goes on");
-}
-
 /// Windows that are flat, no numbers, infinite, empty, and of one bright pixel, in turn.
 fn hopeless(count: usize, width: usize, height: usize) -> Array3<f32> {
     let mut spots = Array3::<f32>::zeros((count, height, width));
@@ -356,8 +328,7 @@ fn impossible_requests_are_refused() {
     let small = Array3::<u8>::zeros((1, 2, 9));
     assert!(gpu.fit_into(&options, small.view(), Start::Estimate, &mut fits).is_err());
     let none = Array3::<u8>::zeros((0, 9, 9));
-    gpu.fit_into(&options, none.view(), Start::Estimate, &mut [] as &mut [Fit<f32>])
-        .expect("empty");
+    fits_of(&gpu, &options, none.view(), Start::Estimate);
     let bytes = 1 << 45;
     assert!(matches!(PinnedBuffer::<u8>::new(bytes), Err(GpuError::OutOfMemory { .. })));
     let fits = fits_of(&gpu, &options, spots(1).view(), Start::Estimate);
@@ -367,19 +338,12 @@ fn impossible_requests_are_refused() {
 /// Proves that on a machine without a GPU everything says so, with the reason, and that the CPU goes on.
 #[test]
 fn without_a_gpu_the_reason_is_told() {
-    let error = match devices() {
-        Ok(_) => {
-            println!("SKIPPED: this machine has a GPU");
-            return;
-        }
-        Err(error) => error,
+    let Err(error) = devices() else {
+        println!("SKIPPED: this machine has a GPU");
+        return;
     };
-    let reasons = [
-        matches!(error, GpuError::NoDriver),
-        matches!(error, GpuError::NoDevice(_)),
-        matches!(error, GpuError::DriverTooOld { .. }),
-    ];
-    assert!(reasons.contains(&true), "{error}");
+    use GpuError::{DriverTooOld, NoDevice, NoDriver};
+    assert!(matches!(error, NoDriver | NoDevice(_) | DriverTooOld { .. }), "{error}");
     assert!(error.to_string().contains("driver") || error.to_string().contains("GPU"), "{error}");
     let spots = spots(10);
     assert!(Gpu::new(&[0]).is_err());
@@ -458,9 +422,8 @@ fn hopeless_windows_as_published() {
         let starts = estimates(spots.view());
         let fits = fits_of(&gpu, &Options::default(), spots.view(), Start::F32(&starts));
         for (number, fit) in fits.iter().enumerate() {
-            let hopeless = number % 5 < 4;
-            assert_eq!(fit.status == Status::Invalid, hopeless, "{width}×{height}: {fit:?}");
-            assert_eq!(fit.x.is_nan(), hopeless, "{width}×{height}: {fit:?}");
+            let found = [fit.status == Status::Invalid, fit.x.is_nan()];
+            assert_eq!(found, [number % 5 < 4; 2], "{width}×{height}: {fit:?}");
         }
     }
 }

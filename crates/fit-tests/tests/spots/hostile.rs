@@ -15,6 +15,7 @@ use fit_tests::hostile::{KINDS, any, camera, fault_of_errors, fault_within, pixe
 use fit_tests::spots::{PROFILES, tight};
 use fit_tests::{TestBackend, arithmetics, backends, effort};
 use ndarray::{Array2, Array3, Axis};
+use rayon::prelude::*;
 use spotfit::{
     AnyWindows, CameraMap, Corner, Errors, Fit, FitError, FixedSigmas, GivenSigma, Shape, Start,
     Weights, Windows,
@@ -40,17 +41,8 @@ const BATCH: usize = 160;
 /// The camera's frame.
 const FRAME: Size = Size::new(40, 32);
 
-/// An estimator with what is known of the pixels.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Method {
-    estimator: Estimator,
-    weighted: bool,
-    mapped: bool,
-}
-
-const fn method(estimator: Estimator, weighted: bool, mapped: bool) -> Method {
-    Method { estimator, weighted, mapped }
-}
+/// An estimator, and whether pixels have weights, and the camera a map.
+type Method = (Estimator, bool, bool);
 
 const LSE: Estimator = Estimator::LeastSquares;
 const MLE: Estimator = Estimator::MaximumLikelihood;
@@ -65,16 +57,6 @@ enum Runner {
 impl Runner {
     fn all() -> Vec<Self> {
         arithmetics().into_iter().map(Self::Facade).chain([Self::Single]).collect()
-    }
-
-    fn name(self) -> String {
-        match self {
-            Self::Facade(TestBackend { backend, set: Some(set), .. }) => format!("{backend} {set}"),
-            Self::Facade(TestBackend { backend, threads, .. }) => {
-                format!("{backend}, {threads} threads")
-            }
-            Self::Single => "reference in f32".to_owned(),
-        }
     }
 
     /// Fits, and the errors of the fits.
@@ -99,24 +81,15 @@ impl Runner {
             }
         };
         done.unwrap_or_else(|error| panic!("{self:?}, {options:?}: {error}"));
-        Outcome { fits, errors }
+        fits.into_iter().zip(errors).collect()
     }
 }
 
-/// What came of a batch.
-struct Outcome {
-    fits: Vec<Fit<f64>>,
-    errors: Vec<Errors>,
-}
-
-impl Outcome {
-    /// All of a window as text, since NaN is not NaN.
-    fn text(&self, window: usize) -> String {
-        format!("{:?}, {:?}", self.fits[window], self.errors[window])
-    }
-}
+/// What came of the windows of a batch.
+type Outcome = Vec<(Fit<f64>, Errors)>;
 
 /// A batch of windows with all that may be known of them.
+#[derive(Clone)]
 struct Batch<P> {
     pixels: Array3<P>,
     weights: Array3<f32>,
@@ -166,11 +139,11 @@ impl<P: Pixel> Batch<P> {
     }
 
     fn fit(&self, runner: Runner, options: &Options, method: Method, map: &CameraMap) -> Outcome {
-        let mut windows = Windows::stack(self.pixels.view());
-        if method.weighted {
+        let (mut windows, (_, weighted, mapped)) = (Windows::stack(self.pixels.view()), method);
+        if weighted {
             windows = windows.with_weights(Weights::Windows(self.weights.view()));
         }
-        if method.mapped {
+        if mapped {
             windows = windows.with_map(map).with_corners(&self.corners);
         }
         let given = matches!(options.shape, Shape::GivenSigma(_));
@@ -218,26 +191,27 @@ fn attack<P: Pixel + Debug>(
     let batch = Batch::new(size, to_pixel, &mut random);
     let (alone, numbers) = batch.good();
     let map = camera(FRAME, &mut random);
-    for_all_options(method.estimator, |options| {
+    for_all_options(method.0, |options| {
         for runner in Runner::all() {
             let outcome = batch.fit(runner, &options, method, &map);
             let mut found = |fault: &str, window: usize| {
                 let shape = options.shape.name();
-                let with = format!("{fault}: {method:?}, {shape}, {}", runner.name());
-                let fit = outcome.text(window);
-                let first = || (0, format!("window {window} of {size:?}, {options:?}, {fit}"));
+                let with = format!("{fault}: {method:?}, {shape}, {runner:?}");
+                let fit = &outcome[window];
+                let first = || (0, format!("window {window} of {size:?}, {options:?}, {fit:?}"));
                 faults.entry(with).or_insert_with(first).0 += 1;
             };
-            for (window, (fit, errors)) in outcome.fits.iter().zip(&outcome.errors).enumerate() {
+            for (window, (fit, errors)) in outcome.iter().enumerate() {
                 let of_fit = fault_within(fit, &options, size);
                 for fault in of_fit.into_iter().chain(fault_of_errors(errors, fit)) {
                     found(fault, window);
                 }
             }
             let good = alone.fit(runner, &options, method, &map);
-            converged += good.fits.iter().filter(|fit| fit.status.is_converged()).count();
-            for (number, &window) in numbers.iter().enumerate() {
-                if outcome.text(window) != good.text(number) {
+            converged += good.iter().filter(|(fit, _)| fit.status.is_converged()).count();
+            for (good, &window) in good.iter().zip(&numbers) {
+                // As text, since NaN is not NaN.
+                if format!("{:?}", outcome[window]) != format!("{good:?}") {
                     found("another outcome than alone", window);
                 }
             }
@@ -264,32 +238,23 @@ fn attack_with(method: Method) {
     assert!(faults.is_empty(), "{} kinds of faults", faults.len());
 }
 
-/// Tests of methods, a row each.
-macro_rules! attacks {
-    ($($(#[$doc:meta])* $name:ident: $method:expr;)*) => {$(
-        $(#[$doc])*
-        #[test]
-        fn $name() {
-            attack_with($method);
-        }
-    )*};
-}
+/// By least squares, also with weights that are zero, NaN, huge or tiny, and with a camera map full of dead and hot pixels, and by maximum
+/// likelihood.
+const METHODS: [Method; 6] = [
+    (LSE, false, false),
+    (LSE, true, false),
+    (LSE, false, true),
+    (LSE, true, true),
+    (MLE, false, false),
+    (MLE, false, true),
+];
 
-attacks! {
-    /// Proves that hostile windows of any kind end, by least squares in every shape and profile on every backend, with
-    /// finite numbers within their limits, or as invalid, that none is lost, and that good windows among them have the
-    /// outcome that they have alone, bit by bit.
-    hostile_windows_by_least_squares: method(LSE, false, false);
-    /// Proves the same with weights that are zero, NaN, huge or tiny.
-    hostile_windows_with_weights: method(LSE, true, false);
-    /// Proves the same with a camera map full of dead and hot pixels.
-    hostile_windows_with_a_map: method(LSE, false, true);
-    /// Proves the same with weights and a camera map.
-    hostile_windows_with_weights_and_a_map: method(LSE, true, true);
-    /// Proves the same by maximum likelihood.
-    hostile_windows_by_maximum_likelihood: method(MLE, false, false);
-    /// Proves the same by maximum likelihood with a camera map.
-    hostile_windows_by_maximum_likelihood_with_a_map: method(MLE, false, true);
+/// Proves that hostile windows of any kind end, by every method in every shape and profile on every backend, with
+/// finite numbers within their limits, or as invalid, that none is lost, and that good windows among them have the
+/// outcome that they have alone, bit by bit.
+#[test]
+fn hostile_windows_end_and_harm_no_others() {
+    METHODS.into_par_iter().for_each(attack_with);
 }
 
 /// Proves that the value of a masked pixel, be it NaN, infinite or any number, changes no bit of an outcome: with a
@@ -300,18 +265,10 @@ fn masked_pixels_may_be_anything() {
     let mut random = Random::new(3, 1);
     let mut batch = Batch::new(size, |pixel| pixel, &mut random);
     let (width, height) = (FRAME.width, FRAME.height);
-    let spotted = |share: f64, random: &mut Random| {
-        let mut plane = Array2::from_elem((height, width), 1.0_f32);
-        plane.iter_mut().for_each(|gain| {
-            if random.uniform() < share {
-                *gain = 0.0;
-            }
-        });
-        plane
-    };
-    let gain = spotted(0.1, &mut random);
-    let (offset, variance) =
-        (Array2::from_elem(gain.dim(), 2.0), Array2::from_elem(gain.dim(), 1.0));
+    let gain = Array2::from_shape_simple_fn((height, width), || {
+        if random.uniform() < 0.1 { 0.0_f32 } else { 1.0 }
+    });
+    let [offset, variance] = [2.0, 1.0].map(|value| Array2::from_elem(gain.dim(), value));
     let map = CameraMap::new(offset.view(), gain.view(), variance.view()).expect("a camera");
     for (window, corner) in batch.corners.iter().enumerate() {
         for ((y, x), pixel) in batch.pixels.index_axis_mut(Axis(0), window).indexed_iter_mut() {
@@ -324,36 +281,24 @@ fn masked_pixels_may_be_anything() {
             };
         }
     }
-    let mut other = batch.pixels.clone();
+    let mut other = batch.clone();
     let wild = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e300, 0.0, 65535.0];
-    for (index, pixel) in other.indexed_iter_mut() {
+    for (index, pixel) in other.pixels.indexed_iter_mut() {
         if matches!(batch.weights[index], weight if weight.is_nan() || weight == 0.0) {
             *pixel = any(&wild, &mut random);
         }
     }
-    for (estimator, weighted, mapped) in
-        [(LSE, true, false), (LSE, false, true), (LSE, true, true), (MLE, false, true)]
-    {
-        let method = method(estimator, weighted, mapped);
-        for_all_options(method.estimator, |options| {
+    for method in METHODS.into_iter().filter(|&(_, weighted, mapped)| weighted || mapped) {
+        for_all_options(method.0, |options| {
             for runner in Runner::all() {
-                let one = batch.fit(runner, &options, method, &map);
-                let pixels = other.clone();
-                let (weights, corners) = (batch.weights.clone(), batch.corners.clone());
-                let starts = batch.starts.clone();
-                let two = Batch { pixels, weights, corners, starts };
-                let two = two.fit(runner, &options, method, &map);
-                for window in 0..BATCH {
-                    let (one, two) = (one.text(window), two.text(window));
+                let [one, two] = [&batch, &other].map(|of| of.fit(runner, &options, method, &map));
+                for (one, two) in one.iter().zip(&two) {
+                    let (one, two) = (format!("{one:?}"), format!("{two:?}"));
                     assert_eq!(one, two, "{method:?}, {runner:?}, {options:?}");
                 }
-                let given = matches!(options.shape, Shape::GivenSigma(_));
-                let converged = one.fits.iter().filter(|fit| fit.status.is_converged()).count();
-                let likely = estimator == MLE;
-                assert!(
-                    given || likely || converged > 3 * BATCH / 4,
-                    "{converged}, {method:?}, {runner:?}"
-                );
+                let converged = one.iter().filter(|(fit, _)| fit.status.is_converged()).count();
+                let some = matches!(options.shape, Shape::GivenSigma(_)) || method.0 == MLE;
+                assert!(some || converged > 3 * BATCH / 4, "{converged}, {method:?}, {runner:?}");
             }
         });
     }
@@ -394,6 +339,7 @@ fn what_makes_no_sense_is_refused() {
     let framed = |image| windows().with_weights(Weights::Frame(image)).with_corners(&corners);
     let frames = Array3::<u16>::zeros((1, 9, 11));
     let cut = Windows::cuts(frames.view(), size, &corners).with_map(&map);
+    let mapped = windows().with_map(&map);
     let cases: [(Options, Windows<'_, u16>, &str); 14] = [
         (lse, stack(negative.view()), "the weight -0.25 of window 3 at column 6, row 2"),
         (lse, stack(infinite.view()), "the weight inf of window 3 at column 6, row 2"),
@@ -403,14 +349,10 @@ fn what_makes_no_sense_is_refused() {
         (lse, framed(image.view()), "the weight -1"),
         (mle, framed(good.view()), "weights are for least squares"),
         (lse, windows().with_weights(Weights::Frame(good.view())), "the corners"),
-        (mle, windows().with_map(&map), "the corners"),
-        (mle, windows().with_map(&map).with_corners(&corners[..5]), "corners of 6 windows, got 5"),
-        (
-            mle,
-            windows().with_map(&map).with_corners(&outside),
-            "the window 4 of 7x5 pixels at column 6, row 2",
-        ),
-        (lse, windows().with_map(&map).with_corners(&far), "the window 5 of 7x5 pixels"),
+        (mle, mapped, "the corners"),
+        (mle, mapped.with_corners(&corners[..5]), "corners of 6 windows, got 5"),
+        (mle, mapped.with_corners(&outside), "the window 4 of 7x5 pixels at column 6, row 2"),
+        (lse, mapped.with_corners(&far), "the window 5 of 7x5 pixels"),
         (lse, windows().with_map(&narrow).with_corners(&corners), "not within the map of 7x5"),
         (lse, cut, "the camera map has 12x9 pixels, a frame 11x9"),
     ];

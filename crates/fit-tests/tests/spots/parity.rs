@@ -70,28 +70,9 @@ fn check(backend: TestBackend) {
             _ => tolerance.share,
         };
         let needed = (share * fits.len() as f64).floor() as usize;
-        println!("{backend:?} {:<28} {same} of {}", case.name, fits.len());
-        assert!(
-            same >= needed,
-            "{}: {same} of {} fits agree on {backend:?}",
-            case.name,
-            fits.len()
-        );
-    }
-}
-
-/// Proves that the outcome does not depend on the number of threads, to the last bit.
-#[test]
-fn threads_change_nothing() {
-    for backend in [Backend::Reference, Backend::Cpu] {
-        for case in cases() {
-            let fit = |threads| case.fit(&TestBackend::new(backend, threads).fitter(case.options));
-            let (one, three) = (fit(1), fit(3));
-            for (a, b) in one.iter().zip(&three) {
-                // The text has all digits, and NaN equals NaN in it.
-                assert_eq!(format!("{a:?}"), format!("{b:?}"), "{}", case.name);
-            }
-        }
+        let what = format!("{backend:?} {:<28} {same} of {}", case.name, fits.len());
+        println!("{what}");
+        assert!(same >= needed, "{what} fits agree");
     }
 }
 
@@ -169,28 +150,18 @@ fn check_frames(backends: &[TestBackend]) {
             few.fit_in_frames_into(frames.view(), &corners, Start::Estimate, &mut fits)
                 .expect("sound");
             assert_eq!(format!("{fits:?}"), format!("{expected:?}"), "{set}");
+            assert_eq!(few.instruction_set(), set);
+            // A handful of them, again and again.
+            for first in (0..corners.len()).step_by(7) {
+                let windows = copies.slice(s![first..corners.len().min(first + 7), .., ..]);
+                let fits = &mut fits[..windows.dim().0];
+                few.fit_into(windows, Start::Estimate, fits).expect("sound");
+                let wanted = &expected[first..first + fits.len()];
+                assert_eq!(format!("{fits:?}"), format!("{wanted:?}"), "{set}");
+            }
+            let other = Array3::<u8>::zeros((1, 7, 7));
+            assert!(few.fit_into(other.view(), Start::Estimate, &mut fits[..1]).is_err());
         }
-    }
-}
-
-/// Proves that the fitter for a handful of windows gives what the batch gives, again and again.
-#[test]
-fn a_handful_of_windows_is_fitted_as_a_batch() {
-    let size = Size::new(9, 9);
-    let spots = SpotSimulation::new(size).generate(0..100).expect("a sound simulation").pixels;
-    for set in sets() {
-        let fitter = with_set(set);
-        let batch: Vec<Fit<f32>> = fitter.fit(spots.view(), Start::Estimate).expect("sound");
-        let mut few = WindowFitter::new(set, size, &Options::default()).expect("available");
-        assert_eq!(few.instruction_set(), set);
-        for first in (0..100).step_by(7) {
-            let windows = spots.slice(s![first..100.min(first + 7), .., ..]);
-            let mut fits = vec![Fit::<f32>::invalid(); windows.dim().0];
-            few.fit_into(windows, Start::Estimate, &mut fits).expect("sound");
-            assert_eq!(fits, batch[first..first + fits.len()]);
-        }
-        let other = Array3::<u8>::zeros((1, 7, 7));
-        assert!(few.fit_into(other.view(), Start::Estimate, &mut [Fit::<f32>::invalid()]).is_err());
     }
 }
 

@@ -10,11 +10,8 @@ use fit_sim::Random;
 use fit_tests::hostile::{KINDS, any, fault, pixel};
 use fit_tests::{GPU, TestBackend, arithmetics, backends, effort, on_backends};
 use ndarray::Array3;
-use spotfit::{Circular, Fit, FixedSigma, Shape, Start};
-
-fn check(fit: &Fit<f64>, what: &str) {
-    assert_eq!(fault(fit), None, "{what}: {fit:?}");
-}
+use rayon::prelude::*;
+use spotfit::{Fit, Shape, Start};
 
 /// Options of any kind: one in eight numbers is out of its range.
 fn any_options(random: &mut Random) -> Options {
@@ -24,6 +21,7 @@ fn any_options(random: &mut Random) -> Options {
     };
     let shares = [0.0, 1e-300, 1e-9, 1e-4, 0.3, 1.0 - f64::EPSILON];
     let max_error = number(&[0.0, 1e-3, 0.5, 1e9, f64::MAX], random);
+    let bounds = [MaxError::Off, MaxError::PerPixel(max_error), MaxError::Total(max_error)];
     let sigma_min = number(&[0.1, 0.25, 1.0, 2.5, 40.0], random);
     let sigma = number(&[0.1, 0.7, 1.3, 30.0, 1e3], random);
     Options::default()
@@ -31,10 +29,7 @@ fn any_options(random: &mut Random) -> Options {
             Criteria::default()
                 .with_max_iterations(any(&[1, 2, 7, 20, 100, 300, 300, 300, 0, 100_001], random))
                 .with_max_evaluations(any(&[2, 3, 50, 500, 500, 1000, 1000, 1, 1_000_001], random))
-                .with_max_error(any(
-                    &[MaxError::Off, MaxError::PerPixel(max_error), MaxError::Total(max_error)],
-                    random,
-                ))
+                .with_max_error(any(&bounds, random))
                 .with_min_delta(number(&shares, random))
                 .with_min_step(number(&shares, random)),
         )
@@ -48,97 +43,62 @@ fn any_options(random: &mut Random) -> Options {
                     random,
                 )),
         )
-        .with_shape(any(
-            &[Shape::Circular(Circular), Shape::FixedSigma(FixedSigma { sigma })],
-            random,
-        ))
+        .with_shape(any(&[Shape::CIRCULAR, Shape::fixed_sigma(sigma)], random))
 }
 
-/// How many threads fit hostile windows at a time.
+/// How many workers fit hostile windows at a time.
 const WORKERS: u64 = 16;
 
-/// What came of windows.
-#[derive(Debug, Default)]
-struct Tried {
-    batches: usize,
-    fitted: usize,
-    invalid: usize,
-    refused_options: usize,
-    refused_windows: usize,
+/// What came of windows: how many were fitted, and are invalid, and how many options and windows were refused.
+type Tried = [usize; 4];
+
+/// Fits windows of hostile pixels, of a type that holds them as it can.
+fn try_windows<P: Pixel>(
+    backend: &TestBackend,
+    to_pixel: fn(f64) -> P,
+    random: &mut Random,
+) -> Tried {
+    let options = any_options(random);
+    let fitter = match backend.try_fitter(options) {
+        Ok(fitter) => fitter,
+        Err(error) => {
+            assert!(options.validate().is_err(), "{error}");
+            return [0, 0, 1, 0];
+        }
+    };
+    assert!(options.validate().is_ok(), "{options:?}");
+    let sides = [2, 3, 3, 4, 5, 5, 6, 7, 7, 8, 9, 9, 11, 13, 17, 33];
+    let (width, height) = (any(&sides, random), any(&sides, random));
+    // Fewer of those that are large, so that all take alike.
+    let count = (40_000 / (width * height)).min(400);
+    let mut kind = 0;
+    let spots = Array3::from_shape_fn((count, height, width), |(_, y, x)| {
+        if (x, y) == (0, 0) {
+            kind = (random.uniform() * KINDS as f64) as usize;
+        }
+        to_pixel(pixel(kind, x, y, random))
+    });
+    let mut wild = || any(&[-1.0, 1.0], random) * 10f64.powf(40.0 * random.uniform() - 20.0);
+    let starts: Vec<[f64; 3]> = (0..count).map(|_| [wild(), wild(), wild().abs()]).collect();
+    let start = if random.uniform() < 0.3 { Start::F64(&starts) } else { Start::Estimate };
+    let fits: Vec<Fit<f64>> = match fitter.fit(spots.view(), start) {
+        Ok(fits) => fits,
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            return [0, 0, 0, count];
+        }
+    };
+    for fit in &fits {
+        let what = || format!("{backend:?}, {width}×{height}, {options:?}: {fit:?}");
+        assert_eq!(fault(fit), None, "{}", what());
+        assert!(fit.iterations <= options.criteria.max_iterations, "{}", what());
+    }
+    let invalid = fits.iter().filter(|fit| fit.status == Status::Invalid).count();
+    [count, invalid, 0, 0]
 }
 
-impl Tried {
-    fn and(self, other: Self) -> Self {
-        Self {
-            batches: self.batches + other.batches,
-            fitted: self.fitted + other.fitted,
-            invalid: self.invalid + other.invalid,
-            refused_options: self.refused_options + other.refused_options,
-            refused_windows: self.refused_windows + other.refused_windows,
-        }
-    }
-
-    /// Fits a batch of windows with some options, of the type that the round has.
-    fn batch(&mut self, backend: &TestBackend, random: &mut Random, round: u64) {
-        let options = any_options(random);
-        self.batches += 1;
-        match round / WORKERS % 6 {
-            0 => self.fit(backend, options, |p| p, random),
-            1 => self.fit(backend, options, |p| p as f32, random),
-            2 => self.fit(backend, options, |p| p as i16, random),
-            3 => self.fit(backend, options, |p| p as u8, random),
-            4 => self.fit(backend, options, |p| p as u16, random),
-            _ => self.fit(backend, options, |p| p as i64, random),
-        }
-    }
-
-    /// Fits windows of hostile pixels, of a type that holds them as it can.
-    fn fit<P: Pixel>(
-        &mut self,
-        backend: &TestBackend,
-        options: Options,
-        to_pixel: fn(f64) -> P,
-        random: &mut Random,
-    ) {
-        let fitter = match backend.try_fitter(options) {
-            Ok(fitter) => fitter,
-            Err(error) => {
-                assert!(options.validate().is_err(), "{error}");
-                self.refused_options += 1;
-                return;
-            }
-        };
-        assert!(options.validate().is_ok(), "{options:?}");
-        let sides = [2, 3, 3, 4, 5, 5, 6, 7, 7, 8, 9, 9, 11, 13, 17, 33];
-        let (width, height) = (any(&sides, random), any(&sides, random));
-        // Fewer of those that are large, so that all take alike.
-        let count = (40_000 / (width * height)).min(400);
-        let mut kind = 0;
-        let spots = Array3::from_shape_fn((count, height, width), |(_, y, x)| {
-            if (x, y) == (0, 0) {
-                kind = (random.uniform() * KINDS as f64) as usize;
-            }
-            to_pixel(pixel(kind, x, y, random))
-        });
-        let mut wild = || any(&[-1.0, 1.0], random) * 10f64.powf(40.0 * random.uniform() - 20.0);
-        let starts: Vec<[f64; 3]> = (0..count).map(|_| [wild(), wild(), wild().abs()]).collect();
-        let start = if random.uniform() < 0.3 { Start::F64(&starts) } else { Start::Estimate };
-        let fits: Vec<Fit<f64>> = match fitter.fit(spots.view(), start) {
-            Ok(fits) => fits,
-            Err(error) => {
-                assert!(!error.to_string().is_empty());
-                self.refused_windows += count;
-                return;
-            }
-        };
-        let what = format!("{backend:?}, {width}×{height}, {options:?}");
-        for fit in &fits {
-            check(fit, &what);
-            assert!(fit.iterations <= options.criteria.max_iterations, "{what}: {fit:?}");
-            self.invalid += usize::from(fit.status == Status::Invalid);
-        }
-        self.fitted += count;
-    }
+fn and(one: Tried, other: Tried) -> Tried {
+    std::array::from_fn(|i| one[i] + other[i])
 }
 
 fn attack(backends: &[TestBackend]) {
@@ -148,22 +108,25 @@ fn attack(backends: &[TestBackend]) {
     for (number, backend) in backends.iter().enumerate() {
         // Workers have rounds of their own, so that all is the same on every machine.
         let work = |worker: u64| {
-            let mut tried = Tried::default();
-            let mut round = worker;
-            while tried.fitted < share {
-                tried.batch(backend, &mut Random::new(12 + number as u64, round), round);
+            let (mut tried, mut round) = ([0; 4], worker);
+            while tried[0] < share {
+                let random = &mut Random::new(12 + number as u64, round);
+                let found = match round / WORKERS % 6 {
+                    0 => try_windows(backend, |p| p, random),
+                    1 => try_windows(backend, |p| p as f32, random),
+                    2 => try_windows(backend, |p| p as i16, random),
+                    3 => try_windows(backend, |p| p as u8, random),
+                    4 => try_windows(backend, |p| p as u16, random),
+                    _ => try_windows(backend, |p| p as i64, random),
+                };
+                tried = and(tried, found);
                 round += WORKERS;
             }
             tried
         };
-        let tried = std::thread::scope(|scope| {
-            let workers: Vec<_> =
-                (0..WORKERS).map(|number| scope.spawn(move || work(number))).collect();
-            let ended = workers.into_iter().map(|worker| worker.join().expect("no panic"));
-            ended.fold(Tried::default(), Tried::and)
-        });
-        println!("{backend:?}: {tried:?}");
-        let Tried { fitted, invalid, refused_options, refused_windows, .. } = tried;
+        let tried = (0..WORKERS).into_par_iter().map(work).reduce(|| [0; 4], and);
+        println!("{backend:?}: {tried:?} fitted, invalid, refused options and windows");
+        let [fitted, invalid, refused_options, refused_windows] = tried;
         assert!(invalid > 0 && invalid < fitted / 2, "{invalid} invalid prove nothing");
         assert!(refused_options > 0 && refused_windows > 0, "nothing was refused");
     }
