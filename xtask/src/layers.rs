@@ -23,7 +23,11 @@ const LAYERS: &[Layer] = &[
     ("fit-windows", &["fit-core"]),
     ("fit-crowd", &["fit-core"]),
     ("fit-curves", &["fit-core", "fit-engine", "fit-formula"]),
-    ("fit-cpu", &["fit-core", "fit-engine", "fit-formula", "fit-windows", "fit-curves"]),
+    ("fit-reference", &["fit-core", "fit-windows"]),
+    (
+        "fit-cpu",
+        &["fit-core", "fit-engine", "fit-formula", "fit-windows", "fit-curves", "fit-reference"],
+    ),
     ("fit-gpu-kernel", &["fit-core", "fit-engine"]),
     ("fit-gpu-ptx", &["fit-core", "fit-engine", "fit-gpu-kernel"]),
     (
@@ -66,6 +70,7 @@ const LAYERS: &[Layer] = &[
             "fit-windows",
             "fit-crowd",
             "fit-curves",
+            "fit-reference",
             "fit-cpu",
             "fit-gpu-kernel",
             "fit-gpu-ptx",

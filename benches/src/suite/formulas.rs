@@ -141,7 +141,7 @@ impl Run {
         let options = CurveOptions::new(parameters).with_covariance(false);
         let best = CurveStart::Shared(case.truth);
         let searched = options.clone().with_linear(Linear::Searched);
-        let best = simd.reference().fit(formula, &curves, best, &searched);
+        let best = simd.double().fit(formula, &curves, best, &searched);
         let best = best.map_err(|error| text(&error))?;
         let mut random = fit_sim::Random::new(self.seed, 7);
         let starts = Array2::from_shape_fn((count, parameters), |(_, j)| {

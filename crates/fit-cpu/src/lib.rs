@@ -1,17 +1,15 @@
 #![doc = include_str!("../README.md")]
 
 mod curve;
-mod one;
 mod reference;
-mod scatter;
 mod simd;
 mod threads;
 
 pub use curve::{
     CurveReference, ErrorsOfVariables, SharedFits, SharedPart, SharedValue, effective_weights,
 };
-pub use reference::{Arithmetic, BatchError, Reference};
-pub use scatter::widen_errors;
+pub use fit_reference::{Arithmetic, widen_errors};
+pub use reference::{BatchError, Reference};
 pub use simd::{CurveSimd, InstructionSet, Simd, WindowFitter};
 pub use threads::MOST_THREADS;
 

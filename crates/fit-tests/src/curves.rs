@@ -322,11 +322,11 @@ impl Engine {
         match self {
             Self::Reference(reference) => reference.fit(formula, curves, start, options),
             Self::Lanes(lanes) => lanes.fit(formula, curves, start, options),
-            Self::Double(lanes) => lanes.fit_double(formula, curves, start, options),
+            Self::Double(lanes) => lanes.double().fit(formula, curves, start, options),
             Self::Gpu(gpu, rest) => {
                 let found = gpu.fit(formula, curves, start, options);
                 let (mut fits, left) = found.expect("a GPU");
-                rest.fit_left(formula, curves, start, options, &left, &mut fits)?;
+                rest.double().fit_left(formula, curves, start, options, &left, &mut fits)?;
                 Ok(fits)
             }
         }

@@ -94,7 +94,9 @@ impl<'a, P: Pixel> Windows<'a, P> {
     }
 
     with_side_data!();
+}
 
+impl<'a> WindowShape<'a> {
     /// Converts the pixels of a window, row after row, to photo-electrons where there is a camera map.
     #[inline(always)]
     pub fn convert<R: Scalar>(&self, index: usize, pixels: &mut [R], em_gain: f64) {
@@ -164,9 +166,7 @@ impl<'a, P: Pixel> Windows<'a, P> {
         let row = map.to_slice().and_then(|map| map.get(first..first + self.size.width));
         row.unwrap_or_default()
     }
-}
 
-impl<'a> WindowShape<'a> {
     /// The side data of the pixels.
     pub fn side_data(&self) -> &SideData<'a> {
         &self.side_data

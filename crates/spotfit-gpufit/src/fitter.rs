@@ -93,13 +93,11 @@ impl Fitter {
         let on = |gpu: &CurveGpu| {
             gpu.fit_gpufit(formula, curves, start, options, gpufit, room.reborrow())
         };
-        match if anywhere { self.on_gpu(count, on)? } else { None } {
-            Some(left) if left.is_empty() => {}
-            Some(left) if left.len() < count => {
-                let those = (&left[..], room);
-                self.cpu.fit_gpufit_left(formula, curves, start, options, gpufit, those)?;
-            }
-            _ => self.cpu.fit_gpufit(formula, curves, start, options, gpufit, room)?,
+        let left = if anywhere { self.on_gpu(count, on)? } else { None };
+        let left = left.filter(|left| left.len() < count);
+        if left.as_ref().is_none_or(|left| !left.is_empty()) {
+            let those = (left.as_deref(), room);
+            self.cpu.fit_gpufit(formula, curves, start, options, gpufit, those)?;
         }
         Ok(())
     }
@@ -119,7 +117,7 @@ impl Fitter {
             return Ok(self.cpu.fit(formula, curves, start, options)?);
         };
         if !left.is_empty() {
-            self.cpu.fit_left(formula, curves, start, options, &left, &mut fits)?;
+            self.cpu.double().fit_left(formula, curves, start, options, &left, &mut fits)?;
         }
         Ok(fits)
     }

@@ -4,7 +4,7 @@ use fit_core::curve::At;
 use fit_curves::{CompiledModel, CurveNumber};
 
 use super::block::Block;
-use super::evaluate::{AtPoint, Evaluate, SetPoints};
+use super::evaluate::{AtPoint, Evaluate, EvaluateBlocks, SetPoints};
 
 /// A model with its variables at all points.
 pub(crate) struct Compiled<'m, M, R, const P: usize, const V: usize> {
@@ -33,16 +33,10 @@ impl<M, R, const P: usize, const V: usize> SetPoints<R> for Compiled<'_, M, R, P
     }
 }
 
-impl<M, R, const P: usize, const V: usize> Evaluate<R, P> for Compiled<'_, M, R, P, V>
+impl<M, R, const P: usize, const V: usize> EvaluateBlocks<R> for Compiled<'_, M, R, P, V>
 where
-    M: CompiledModel<P, V>,
     R: CurveNumber,
 {
-    type BlockValues<'a>
-        = &'a Self
-    where
-        Self: 'a;
-
     #[inline(always)]
     fn variable(&mut self, number: usize) -> &mut [R] {
         &mut self.variables[number]
@@ -61,6 +55,18 @@ where
     fn evaluate(&mut self, _: usize) -> Block {
         Block::whole(self.variables.first().map_or(0, Vec::len))
     }
+}
+
+impl<M, R, const P: usize, const V: usize> Evaluate<R, P> for Compiled<'_, M, R, P, V>
+where
+    M: CompiledModel<P, V>,
+    R: CurveNumber,
+{
+    type BlockValues<'a>
+        = &'a Self
+    where
+        Self: 'a;
+
     #[inline(always)]
     fn block_values(&self, _: &Block) -> &Self {
         self

@@ -1,39 +1,59 @@
 //! What evaluates a model at the points of a data set.
 
+use fit_core::Real;
 use fit_core::curve::At;
+use fit_curves::{CurveBatch, Points};
 
 use super::block::Block;
 use super::borrowed::BorrowedDataset;
-use super::functions::Functions;
-use super::interpreter::{Interpreter, Results};
 
 /// What takes the variables at the points.
 pub(crate) trait SetPoints<R> {
     /// Takes them: `of` gives that of a variable, a column and a row.
     fn set_points(&mut self, of: impl Fn(usize, usize, usize) -> R + Sync);
+    /// Goes on to a data set.
+    fn begin(&mut self, _: usize) {}
     /// What reads data and points where they lie in memory, if this does.
     fn borrowed(&mut self) -> Option<&mut (dyn BorrowedDataset + '_)> {
         None
     }
 }
 
-/// Evaluates a model with room for P parameters.
-pub(crate) trait Evaluate<R, const P: usize>: SetPoints<R> {
+/// Takes the variables of a batch, if they are the same for all fits.
+pub(crate) fn set_points<R: Real>(batch: &CurveBatch<'_, '_, '_>, model: &mut impl SetPoints<R>) {
+    match batch.curves.points {
+        Points::Index => model.set_points(|_, column, _| R::splat(column as f64)),
+        Points::Grid { .. } => model.set_points(|variable, column, row| {
+            R::splat(if variable == 0 { column } else { row } as f64)
+        }),
+        Points::Shared(at) => {
+            model.set_points(|variable, column, _| R::splat(at.get([variable, column])));
+        }
+        _ => {}
+    }
+}
+
+/// Evaluates a model at the points of a data set, block by block.
+pub(crate) trait EvaluateBlocks<R>: SetPoints<R> {
+    /// Where the values of a variable belong, one for each point, for points that lie anywhere.
+    fn variable(&mut self, number: usize) -> &mut [R];
+    /// Does what depends on variables alone.
+    fn run_data(&mut self);
+    /// Takes parameters, and does what does not differ from point to point.
+    fn set_parameters(&mut self, parameters: &[R]);
+    /// How many blocks of points there are.
+    fn blocks(&self) -> usize;
+    /// Evaluates the model and its derivatives at the points of a block.
+    fn evaluate(&mut self, number: usize) -> Block;
+}
+
+/// The same with room for P parameters.
+pub(crate) trait Evaluate<R, const P: usize>: EvaluateBlocks<R> {
     /// The model at the points of a block.
     type BlockValues<'a>: AtPoint<R, P>
     where
         Self: 'a;
 
-    /// Where the values of a variable belong, one for each point, for points that lie anywhere.
-    fn variable(&mut self, number: usize) -> &mut [R];
-    /// Does what depends on variables alone.
-    fn run_data(&mut self);
-    /// Takes parameters.
-    fn set_parameters(&mut self, parameters: &[R]);
-    /// How many blocks of points there are.
-    fn blocks(&self) -> usize;
-    /// Evaluates the model at the points of a block.
-    fn evaluate(&mut self, number: usize) -> Block;
     /// The values there.
     fn block_values(&self, block: &Block) -> Self::BlockValues<'_>;
     /// The factors that the derivatives come without.
@@ -44,53 +64,4 @@ pub(crate) trait Evaluate<R, const P: usize>: SetPoints<R> {
 pub(crate) trait AtPoint<R, const P: usize> {
     /// At a point, with the derivatives but for their factors.
     fn at(&self, point: usize) -> At<R, P>;
-}
-
-impl<R: Functions> SetPoints<R> for Interpreter<R> {
-    fn set_points(&mut self, of: impl Fn(usize, usize, usize) -> R + Sync) {
-        Self::set_points(self, of);
-    }
-}
-
-impl<R: Functions, const P: usize> Evaluate<R, P> for Interpreter<R> {
-    type BlockValues<'a>
-        = Results<'a, R, P>
-    where
-        Self: 'a;
-
-    #[inline(always)]
-    fn variable(&mut self, number: usize) -> &mut [R] {
-        Self::variable(self, number)
-    }
-    #[inline(always)]
-    fn run_data(&mut self) {
-        Self::run_data(self);
-    }
-    #[inline(always)]
-    fn set_parameters(&mut self, parameters: &[R]) {
-        Self::set_parameters(self, parameters);
-    }
-    #[inline(always)]
-    fn blocks(&self) -> usize {
-        Self::blocks(self)
-    }
-    #[inline(always)]
-    fn evaluate(&mut self, number: usize) -> Block {
-        Self::evaluate(self, number)
-    }
-    #[inline(always)]
-    fn block_values(&self, block: &Block) -> Results<'_, R, P> {
-        self.results::<P>(block)
-    }
-    #[inline(always)]
-    fn scales(&self) -> [R; P] {
-        Self::scales::<P>(self)
-    }
-}
-
-impl<R: Functions, const P: usize> AtPoint<R, P> for Results<'_, R, P> {
-    #[inline(always)]
-    fn at(&self, point: usize) -> At<R, P> {
-        Self::at(self, point)
-    }
 }

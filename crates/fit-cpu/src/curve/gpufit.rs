@@ -6,7 +6,6 @@ use fit_core::search::{Count, Resumable};
 use fit_curves::{CurveBatch, GpufitOptions, GpufitPlace};
 use fit_engine::gpufit::{GpufitSearch, GpufitSettings, GpufitState};
 
-use super::Evaluated;
 use super::engine::{Begin, Work, with_capacity_for};
 use super::visit::Formulated;
 
@@ -20,7 +19,8 @@ impl Work<Formulated<'_>> {
         options: &GpufitOptions,
         place: GpufitPlace<'_>,
     ) {
-        let Begin { start, limits } = batch.read(self, fit);
+        self.take(batch, fit);
+        let Begin { start, limits, .. } = std::mem::take(&mut self.begin);
         let poisson = batch.options.estimator == Estimator::MaximumLikelihood;
         let nothing = |place: GpufitPlace<'_>| {
             place.put(&start, GpufitState::Singular, f64::NAN, 1.0);

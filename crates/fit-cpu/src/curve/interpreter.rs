@@ -4,9 +4,11 @@ use std::mem::size_of;
 
 use fit_core::curve::At;
 use fit_core::search::Count;
+use fit_curves::{CurveBatch, Points};
 use fit_formula::{Arguments, Axes, Derivative, Level, Op, OpId, Program};
 
 use super::block::{Block, Place};
+use super::evaluate::{AtPoint, Evaluate, EvaluateBlocks, SetPoints};
 use super::functions::Functions;
 use super::lattice::{self, Argument, Lattice};
 use super::lookup::Lookup;
@@ -69,16 +71,21 @@ impl Layout {
     }
 }
 
-/// The bytes that the results of a program take, with numbers of so many bytes. With a way of their own for splines on a
-/// lattice, `numbered` says how many variables are the numbers of columns and rows.
-pub(crate) fn bytes(
-    program: &Program,
-    axes: Axes,
-    extent: [usize; 2],
-    numbered: Option<usize>,
-    bytes: usize,
-) -> usize {
-    let layout = Layout::new(axes, extent, bytes);
+/// How many variables of a batch are the numbers of columns and rows.
+fn numbered(batch: &CurveBatch<'_, '_, '_>) -> usize {
+    match batch.curves.points {
+        Points::Index => 1,
+        Points::Grid { .. } => 2,
+        _ => 0,
+    }
+}
+
+/// The bytes that the results of all operations take, for numbers of so many bytes each, with or without a way of their own for splines
+/// on a lattice.
+pub(super) fn bytes(batch: &CurveBatch<'_, '_, '_>, lattice: bool, bytes: usize) -> usize {
+    let Some(program) = &batch.program else { return 0 };
+    let (extent, numbered) = (batch.extent, lattice.then(|| numbered(batch)));
+    let layout = Layout::new(batch.axes, extent, bytes);
     let count = |[across, down]: [usize; 2]| across.saturating_mul(down);
     let mut seen = Vec::new();
     let mut room = |(op, &level): (&Op, &Level)| match lattice_of(program, *op, numbered) {
@@ -137,6 +144,12 @@ pub(crate) struct Interpreter<R> {
 }
 
 impl<R: Functions> Interpreter<R> {
+    /// For the formula of a batch at points in so many columns and rows.
+    pub(crate) fn of(batch: &CurveBatch<'_, '_, '_>, extent: [usize; 2]) -> Self {
+        let program = batch.program.as_ref().expect("the job is one of a formula");
+        Self::new(program, batch.axes, extent, numbered(batch))
+    }
+
     /// For points in so many columns and rows; a program for points anywhere has one row.
     /// The first `numbered` variables are the numbers of columns and rows.
     pub(crate) fn new(program: &Program, axes: Axes, extent: [usize; 2], numbered: usize) -> Self {
@@ -145,7 +158,7 @@ impl<R: Functions> Interpreter<R> {
         // 0 and 1 are always there.
         let mut registers = vec![R::splat(0.0), R::splat(1.0)];
         let mut places: Vec<Place> = Vec::new();
-        let (mut of_data, mut of_fit, mut of_points) = (Vec::new(), Vec::new(), Vec::new());
+        let [mut of_data, mut of_fit, mut of_points] = [const { Vec::<Step>::new() }; 3];
         let (mut variables, mut parameters) = (Vec::new(), Vec::new());
         for (&op, &level) in program.ops().iter().zip(program.levels()) {
             let [wide, high] = layout.spans(level);
@@ -154,21 +167,36 @@ impl<R: Functions> Interpreter<R> {
                 .filter(|_| level.on_parameters());
             let by_blocks = layout.is_by_blocks(level) && on_lattice.is_none();
             let [across, down] = if by_blocks { layout.block() } else { layout.whole(level) };
-            let lattice = on_lattice.map(|(key, arguments)| {
-                let known = of_fit.iter().position(|step| match step {
-                    Step::Lattice(lattice) => lattice.key == key,
-                    _ => false,
+            let steps = match (level.on_parameters(), by_blocks) {
+                (false, _) => &mut of_data,
+                (true, false) => &mut of_fit,
+                (true, true) => &mut of_points,
+            };
+            // A call of a spline is one step for its value and all its slopes.
+            let call = if let Op::Spline { number, by, arguments } = op {
+                let key = (number, arguments);
+                let known = steps.iter().position(|step| step.key() == Some(key));
+                let known = known.unwrap_or_else(|| {
+                    let spline = &program.splines()[usize::from(number)].1;
+                    let place = |id: OpId| places[id as usize];
+                    steps.push(match on_lattice {
+                        Some((_, arguments)) => {
+                            let (at, room) = (|id| place(id).at, registers.len());
+                            let lattice = Lattice::new(key, spline, &arguments, extent, at, room);
+                            registers.resize(room + lattice.size, R::splat(0.0));
+                            Step::Lattice(Box::new(lattice))
+                        }
+                        None => {
+                            let operands = arguments.ids().iter().map(|&id| place(id));
+                            Step::Spline(Box::new(Lookup::new(key, spline, operands, [wide, high])))
+                        }
+                    });
+                    steps.len() - 1
                 });
-                known.unwrap_or_else(|| {
-                    let spline = &program.splines()[usize::from(key.0)].1;
-                    let place = |id: u32| places[id as usize].at;
-                    let room = registers.len();
-                    let lattice = Lattice::new(key, spline, &arguments, extent, place, room);
-                    registers.resize(room + lattice.size, R::splat(0.0));
-                    of_fit.push(Step::Lattice(Box::new(lattice)));
-                    of_fit.len() - 1
-                })
-            });
+                Some((known, usize::from(by)))
+            } else {
+                None
+            };
             let at = registers.len();
             let place = Place {
                 at,
@@ -192,29 +220,12 @@ impl<R: Functions> Interpreter<R> {
                 Op::Variable(number) => {
                     variables.push((usize::from(number), place, [across, down]));
                 }
-                _ => {
-                    let steps = match (level.on_parameters(), by_blocks) {
-                        (false, _) => &mut of_data,
-                        (true, false) => &mut of_fit,
-                        (true, true) => &mut of_points,
-                    };
-                    if let (Some(known), Op::Spline { by, .. }) = (lattice, op) {
-                        if let Step::Lattice(lattice) = &mut of_fit[known] {
-                            lattice.to[usize::from(by)] = Some(at);
-                        }
-                    } else if let Op::Spline { number, by, arguments } = op {
-                        let of = |&id: &u32| places[id as usize];
-                        let operands = arguments.ids().iter().map(of);
-                        let lookup = Step::lookup(steps, number, arguments, || {
-                            let spline = &program.splines()[usize::from(number)].1;
-                            Lookup::new(spline, number, arguments, operands, [wide, high])
-                        });
-                        lookup.set_result(by, at);
-                    } else {
-                        let operation = Operation::new(op, operands, at, [wide, high]);
-                        steps.push(Step::One(operation));
+                _ => match call {
+                    Some((call, by)) => steps[call].results()[by] = Some(at),
+                    None => {
+                        steps.push(Step::One(Operation::new(op, operands, at, [wide, high])));
                     }
-                }
+                },
             }
         }
         // The model and its derivatives have a number at every point, even where all are the same.
@@ -264,8 +275,19 @@ impl<R: Functions> Interpreter<R> {
         }
     }
 
-    /// Takes the variables at the points: `of` gives that of a variable, a column and a row.
-    pub(crate) fn set_points(&mut self, of: impl Fn(usize, usize, usize) -> R) {
+    /// Takes parameters that are the same in all lanes, of which there are no more than packs have room for.
+    #[inline(always)]
+    pub(crate) fn place(&mut self, parameters: &[f64]) {
+        let mut packs = [R::splat(0.0); MOST_IN_PACKS];
+        for (to, &parameter) in packs.iter_mut().zip(parameters) {
+            *to = R::splat(parameter);
+        }
+        self.set_parameters(&packs[..parameters.len().min(MOST_IN_PACKS)]);
+    }
+}
+
+impl<R: Functions> SetPoints<R> for Interpreter<R> {
+    fn set_points(&mut self, of: impl Fn(usize, usize, usize) -> R + Sync) {
         for &(variable, place, [columns, rows]) in &self.variables {
             for row in 0..rows {
                 for column in 0..columns {
@@ -276,10 +298,11 @@ impl<R: Functions> Interpreter<R> {
         }
         self.run_data();
     }
+}
 
-    /// Where the values of a variable belong, one for each point, for points that lie anywhere.
+impl<R: Functions> EvaluateBlocks<R> for Interpreter<R> {
     #[inline(always)]
-    pub(crate) fn variable(&mut self, number: usize) -> &mut [R] {
+    fn variable(&mut self, number: usize) -> &mut [R] {
         let found = self.variables.iter().find(|variable| variable.0 == number);
         match found {
             Some(&(_, place, [columns, rows])) => &mut self.registers[place.at..][..columns * rows],
@@ -288,34 +311,21 @@ impl<R: Functions> Interpreter<R> {
         }
     }
 
-    /// Runs what depends on variables alone.
     #[inline(always)]
-    pub(crate) fn run_data(&mut self) {
+    fn run_data(&mut self) {
         R::run(&mut self.registers, &self.of_data, &self.all);
     }
 
-    /// Takes parameters, and runs what does not differ from point to point.
     #[inline(always)]
-    pub(crate) fn set_parameters(&mut self, parameters: &[R]) {
+    fn set_parameters(&mut self, parameters: &[R]) {
         for &(number, at) in &self.parameters {
             self.registers[at] = parameters[number];
         }
         R::run(&mut self.registers, &self.of_fit, &self.all);
     }
 
-    /// Takes parameters that are the same in all lanes, of which there are no more than packs have room for.
     #[inline(always)]
-    pub(crate) fn place(&mut self, parameters: &[f64]) {
-        let mut packs = [R::splat(0.0); MOST_IN_PACKS];
-        for (to, &parameter) in packs.iter_mut().zip(parameters) {
-            *to = R::splat(parameter);
-        }
-        self.set_parameters(&packs[..parameters.len().min(MOST_IN_PACKS)]);
-    }
-
-    /// How many blocks of points there are.
-    #[inline(always)]
-    pub(crate) fn blocks(&self) -> usize {
+    fn blocks(&self) -> usize {
         let lines = match self.axes {
             Axes::Together => self.all.columns,
             Axes::Grid => self.all.rows,
@@ -323,9 +333,8 @@ impl<R: Functions> Interpreter<R> {
         lines.div_ceil(self.length)
     }
 
-    /// Evaluates the model and its derivatives at the points of a block.
     #[inline(always)]
-    pub(crate) fn evaluate(&mut self, number: usize) -> Block {
+    fn evaluate(&mut self, number: usize) -> Block {
         let Block { columns, rows, .. } = self.all;
         let from = number * self.length;
         let block = match self.axes {
@@ -341,10 +350,16 @@ impl<R: Functions> Interpreter<R> {
         R::run(&mut self.registers, &self.of_points, &block);
         block
     }
+}
 
-    /// The model and the derivatives by the first P parameters at the points of a block.
+impl<R: Functions, const P: usize> Evaluate<R, P> for Interpreter<R> {
+    type BlockValues<'a>
+        = Results<'a, R, P>
+    where
+        Self: 'a;
+
     #[inline(always)]
-    pub(crate) fn results<const P: usize>(&self, block: &Block) -> Results<'_, R, P> {
+    fn block_values(&self, block: &Block) -> Results<'_, R, P> {
         let count = block.columns * block.rows;
         let of = |place: Place| &self.registers[place.of(block)..][..count];
         let mut by = [&self.registers[self.zeros..][..count]; P];
@@ -354,9 +369,8 @@ impl<R: Functions> Interpreter<R> {
         Results { value: of(self.value), by, count: self.by.len() }
     }
 
-    /// The factors that the derivatives come without.
     #[inline(always)]
-    pub(crate) fn scales<const P: usize>(&self) -> [R; P] {
+    fn scales(&self) -> [R; P] {
         let mut scales = [R::splat(0.0); P];
         for (to, &(_, at)) in scales.iter_mut().zip(&self.by) {
             *to = self.registers[at];
@@ -373,10 +387,9 @@ pub(crate) struct Results<'a, R, const P: usize> {
     count: usize,
 }
 
-impl<R: Functions, const P: usize> Results<'_, R, P> {
-    /// The model at a point, with the derivatives but for their factors.
+impl<R: Functions, const P: usize> AtPoint<R, P> for Results<'_, R, P> {
     #[inline(always)]
-    pub(crate) fn at(&self, point: usize) -> At<R, P> {
+    fn at(&self, point: usize) -> At<R, P> {
         let mut by = [R::splat(0.0); P];
         for j in Count::<P>::new(self.count).all::<R>() {
             by[j] = self.by[j][point];

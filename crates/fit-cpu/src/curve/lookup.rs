@@ -10,9 +10,9 @@ pub(crate) const RESULTS: usize = MAX_SPLINE_AXES + 1;
 /// A spline, what it is called with, and where its value and its slopes go.
 #[derive(Clone, Debug)]
 pub(crate) struct Lookup {
+    /// The number of the spline, and what it is called with.
+    pub(super) key: (u16, Arguments),
     pub(super) spline: Spline,
-    pub(super) number: u16,
-    pub(super) arguments: Arguments,
     pub(super) operands: [Place; MAX_SPLINE_AXES],
     pub(super) to: [Option<usize>; RESULTS],
     pub(super) wide: bool,
@@ -22,9 +22,8 @@ pub(crate) struct Lookup {
 impl Lookup {
     /// Without results yet.
     pub(super) fn new(
+        key: (u16, Arguments),
         spline: &Spline,
-        number: u16,
-        arguments: Arguments,
         places: impl Iterator<Item = Place>,
         [wide, high]: [bool; 2],
     ) -> Self {
@@ -32,12 +31,6 @@ impl Lookup {
         for (to, place) in operands.iter_mut().zip(places) {
             *to = place;
         }
-        let to = [None; RESULTS];
-        Self { spline: spline.clone(), number, arguments, operands, to, wide, high }
-    }
-
-    /// Where the value goes, or the slope along an axis, counted from 1.
-    pub(super) fn set_result(&mut self, by: u8, at: usize) {
-        self.to[usize::from(by)] = Some(at);
+        Self { key, spline: spline.clone(), operands, to: [None; RESULTS], wide, high }
     }
 }

@@ -6,15 +6,14 @@
 //! residual at the foot over √(1 + w·Σ(σ·∂f/∂x)²), since a small change of the best shift changes nothing. Its normal equations, and so the
 //! errors, are those of ODRPACK with the shifts eliminated.
 
-use fit_curves::{Chunk, CurveBatch, CurveFits, CurveOptions, CurveStart, Curves, Linear, chunks};
+use fit_curves::{CurveBatch, CurveFits, CurveOptions, CurveStart, Curves, Linear};
 use fit_formula::{Axes, Evaluator, Formula, Program};
 
 use super::engine::Work;
 use super::feet::{ErrorsOfVariables, Feet, Orthogonal};
 use super::visit::Formulated;
-use super::{CHUNK, CurveReference, Evaluated};
+use super::{CHUNK, CurveReference};
 use crate::BatchError;
-use crate::threads::share_chunks;
 
 impl CurveReference {
     /// Fits a formula to curves by orthogonal distance regression: weights are 1/variance of the data, variables have these errors, and χ² is the sum of
@@ -43,21 +42,11 @@ impl CurveReference {
                 errors,
                 columns: batch.extent[0],
             };
-            batch.work(Formulated::Orthogonal(Box::new(model)))
+            Work::new(Formulated::Orthogonal(Box::new(model)), &batch)
         };
         // Those of a long data set take long.
         let length = if curves.points() > CHUNK { 1 } else { CHUNK };
-        let chunks = chunks(&mut fits, length);
-        let run = |work: &mut Option<Work<_>>, mut chunk: Chunk<'_>| {
-            for fit in chunk.fits() {
-                let work = work.get_or_insert_with(make);
-                if let Formulated::Orthogonal(model) = &mut work.model {
-                    model.begin(fit);
-                }
-                batch.fit(work, fit).put(chunk.place(fit));
-            }
-        };
-        share_chunks(self.pool(), chunks, || None, run);
+        self.run(&batch, &mut fits, (None, length), make);
         Ok(fits)
     }
 }

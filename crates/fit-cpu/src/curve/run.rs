@@ -42,113 +42,41 @@ fn run_operation<R: Functions>(registers: &mut [R], operation: &Operation, block
     let (before, after) = registers.split_at_mut(to);
     let (zero, one) = (R::splat(0.0), R::splat(1.0));
     let [from_a, from_b, from_c] = [a.of(block), b.of(block), c.of(block)];
-    // A loop for each combination of operands that differ from column to column and of those that do not.
-    macro_rules! one {
-        (|$x:ident| $body:expr) => {
-            for row in 0..rows {
-                let to = &mut after[row * columns..][..columns];
-                let from = from_a + row * a.row;
-                if a.column == 0 {
-                    let $x = before[from];
-                    to.fill($body);
-                } else {
-                    for (to, &$x) in to.iter_mut().zip(&before[from..][..columns]) {
-                        *to = $body;
-                    }
-                }
+    // A loop for each combination of operands that differ from column to column, along which it goes, and of those that do not.
+    macro_rules! along {
+        ($body:expr, $to:ident, $all:expr, $found:pat,) => {
+            for $found in $all {
+                *$to = $body;
+            }
+        };
+        ($body:expr, $to:ident, $all:expr, $found:pat, $x:ident $of:ident $from:ident, $($rest:tt)*) => {
+            if $of.column == 0 {
+                let $x = before[$from];
+                along!($body, $to, $all, $found, $($rest)*);
+            } else {
+                let all = $all.zip(&before[$from..][..columns]);
+                along!($body, $to, all, ($found, &$x), $($rest)*);
             }
         };
     }
-    macro_rules! two {
-        (|$x:ident, $y:ident| $body:expr) => {
+    macro_rules! each_row {
+        ($body:expr, $($x:ident $of:ident $from:ident),*) => {
             for row in 0..rows {
                 let to = &mut after[row * columns..][..columns];
-                let (x, y) = (from_a + row * a.row, from_b + row * b.row);
-                match (a.column, b.column) {
-                    (0, 0) => {
-                        let ($x, $y) = (before[x], before[y]);
-                        to.fill($body);
-                    }
-                    (0, _) => {
-                        let $x = before[x];
-                        for (to, &$y) in to.iter_mut().zip(&before[y..][..columns]) {
-                            *to = $body;
-                        }
-                    }
-                    (_, 0) => {
-                        let $y = before[y];
-                        for (to, &$x) in to.iter_mut().zip(&before[x..][..columns]) {
-                            *to = $body;
-                        }
-                    }
-                    _ => {
-                        let both = before[x..][..columns].iter().zip(&before[y..][..columns]);
-                        for (to, (&$x, &$y)) in to.iter_mut().zip(both) {
-                            *to = $body;
-                        }
-                    }
-                }
+                $(let $from = $from + row * $of.row;)*
+                along!($body, to, to.iter_mut(), to, $($x $of $from,)*);
             }
         };
+    }
+    macro_rules! one {
+        (|$x:ident| $body:expr) => { each_row!($body, $x a from_a) };
+    }
+    macro_rules! two {
+        (|$x:ident, $y:ident| $body:expr) => { each_row!($body, $x a from_a, $y b from_b) };
     }
     macro_rules! three {
         (|$x:ident, $y:ident, $z:ident| $body:expr) => {
-            for row in 0..rows {
-                let to = &mut after[row * columns..][..columns];
-                let (x, y, z) = (from_a + row * a.row, from_b + row * b.row, from_c + row * c.row);
-                match (a.column, b.column, c.column) {
-                    (0, 0, 0) => {
-                        let ($x, $y, $z) = (before[x], before[y], before[z]);
-                        to.fill($body);
-                    }
-                    (0, 0, _) => {
-                        let ($x, $y) = (before[x], before[y]);
-                        for (to, &$z) in to.iter_mut().zip(&before[z..][..columns]) {
-                            *to = $body;
-                        }
-                    }
-                    (0, _, 0) => {
-                        let ($x, $z) = (before[x], before[z]);
-                        for (to, &$y) in to.iter_mut().zip(&before[y..][..columns]) {
-                            *to = $body;
-                        }
-                    }
-                    (_, 0, 0) => {
-                        let ($y, $z) = (before[y], before[z]);
-                        for (to, &$x) in to.iter_mut().zip(&before[x..][..columns]) {
-                            *to = $body;
-                        }
-                    }
-                    (0, _, _) => {
-                        let $x = before[x];
-                        let both = before[y..][..columns].iter().zip(&before[z..][..columns]);
-                        for (to, (&$y, &$z)) in to.iter_mut().zip(both) {
-                            *to = $body;
-                        }
-                    }
-                    (_, 0, _) => {
-                        let $y = before[y];
-                        let both = before[x..][..columns].iter().zip(&before[z..][..columns]);
-                        for (to, (&$x, &$z)) in to.iter_mut().zip(both) {
-                            *to = $body;
-                        }
-                    }
-                    (_, _, 0) => {
-                        let $z = before[z];
-                        let both = before[x..][..columns].iter().zip(&before[y..][..columns]);
-                        for (to, (&$x, &$y)) in to.iter_mut().zip(both) {
-                            *to = $body;
-                        }
-                    }
-                    _ => {
-                        let both = before[x..][..columns].iter().zip(&before[y..][..columns]);
-                        let all = both.zip(&before[z..][..columns]);
-                        for (to, ((&$x, &$y), &$z)) in to.iter_mut().zip(all) {
-                            *to = $body;
-                        }
-                    }
-                }
-            }
+            each_row!($body, $x a from_a, $y b from_b, $z c from_c)
         };
     }
     // One loop for all combinations, for what is rare.
@@ -202,7 +130,7 @@ impl Lookup {
     fn run<R: Functions>(&self, registers: &mut [R], block: &Block) {
         let columns = if self.wide { block.columns } else { 1 };
         let rows = if self.high { block.rows } else { 1 };
-        let operands = &self.operands[..self.arguments.ids().len()];
+        let operands = &self.operands[..self.key.1.ids().len()];
         let mut arguments = [R::splat(0.0); MAX_SPLINE_AXES];
         let arguments = &mut arguments[..operands.len()];
         for row in 0..rows {

@@ -36,24 +36,21 @@ impl Operation {
 }
 
 impl Step {
-    /// The one of these steps that calls the same spline with the same, or a new one behind them.
-    pub(super) fn lookup(
-        steps: &mut Vec<Self>,
-        number: u16,
-        arguments: Arguments,
-        new: impl FnOnce() -> Lookup,
-    ) -> &mut Lookup {
-        let same = |step: &Self| match step {
-            Self::Spline(lookup) => lookup.number == number && lookup.arguments == arguments,
-            Self::One(_) | Self::Lattice(_) => false,
-        };
-        let at = steps.iter().position(same).unwrap_or_else(|| {
-            steps.push(Self::Spline(Box::new(new())));
-            steps.len() - 1
-        });
-        match &mut steps[at] {
-            Self::Spline(lookup) => lookup,
-            _ => unreachable!("it was found, or made"),
+    /// The number of the spline that it calls, and what with.
+    pub(super) fn key(&self) -> Option<(u16, Arguments)> {
+        match self {
+            Self::One(_) => None,
+            Self::Spline(lookup) => Some(lookup.key),
+            Self::Lattice(lattice) => Some(lattice.key),
+        }
+    }
+
+    /// Where the value of the spline goes, and the slope along each axis.
+    pub(super) fn results(&mut self) -> &mut [Option<usize>] {
+        match self {
+            Self::One(_) => &mut [],
+            Self::Spline(lookup) => &mut lookup.to,
+            Self::Lattice(lattice) => &mut lattice.to,
         }
     }
 }

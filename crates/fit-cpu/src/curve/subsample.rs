@@ -9,7 +9,7 @@ use fit_core::search::{Count, Normal, Record, Resumable, Settings};
 use fit_core::{Estimator, Status};
 use fit_curves::CurveOptions;
 
-use super::engine::Work;
+use super::engine::{Searched, Work, has_ended};
 use super::evaluate::SetPoints;
 use super::visit::Visit;
 
@@ -29,13 +29,6 @@ const MOST_SHARE: f64 = 0.01;
 const MOST_DOUBTED: f64 = 0.1;
 /// From where some of the points lead, χ² falls by the share of parameters in them, about; no more than so many times of it.
 const MOST_GAIN: f64 = 100.0;
-
-/// The end of a search that some of the points brought near.
-pub(super) struct SubsampleEnd<const P: usize> {
-    pub(super) descent: LevenbergMarquardt<f64, P>,
-    /// Steps with some of the points.
-    pub(super) iterations: f64,
-}
 
 /// Sums of some points, or all, at the best parameters so far.
 struct NormalSnapshot<const P: usize> {
@@ -76,7 +69,7 @@ impl<E: SetPoints<f64>> Work<E> {
         options: &CurveOptions,
         held: &[bool; P],
         initial: [f64; P],
-    ) -> Result<SubsampleEnd<P>, f64>
+    ) -> Result<Searched<P>, f64>
     where
         E: Visit<P>,
     {
@@ -118,7 +111,7 @@ impl<E: SetPoints<f64>> Work<E> {
         self.use_subsample(false, poisson);
         self.size = size;
         let left = settings.max_iterations - iterations;
-        if !is_seen || !has_ended(&descent) || left < 1.0 {
+        if !is_seen || !is_at_minimum(&descent) || left < 1.0 {
             return Err(0.0);
         }
         // From near a minimum there is nothing to gain by what is eliminated.
@@ -137,8 +130,9 @@ impl<E: SetPoints<f64>> Work<E> {
         let count = Count::new(self.explicit.count);
         let (_, unknown) = determined(count, &descent.search().at_best().hessian, held);
         let least = all.normal.cost * (1.0 - MOST_GAIN * free.len() as f64 / few) - rounding;
-        if is_straight && has_ended(&descent) && found.cost >= least && !unknown.contains(&true) {
-            Ok(SubsampleEnd { descent, iterations })
+        if is_straight && is_at_minimum(&descent) && found.cost >= least && !unknown.contains(&true)
+        {
+            Ok(Searched { descent, before: iterations, evaluations: found.evaluations, told: None })
         } else {
             Err(found.evaluations)
         }
@@ -232,8 +226,7 @@ impl<E: SetPoints<f64>> Work<E> {
 }
 
 /// Whether a search found a minimum. One that gave up may stand on a limit.
-fn has_ended<const P: usize>(descent: &LevenbergMarquardt<f64, P>) -> bool {
-    let status = Status::from_code(descent.record().status as u8).unwrap_or(Status::Invalid);
+fn is_at_minimum<const P: usize>(descent: &LevenbergMarquardt<f64, P>) -> bool {
     let gave_up = descent.search().status() == f64::from(Status::NotConverged as u8);
-    !gave_up && (status.is_converged() || status == Status::AtLimit)
+    !gave_up && has_ended(&descent.record())
 }

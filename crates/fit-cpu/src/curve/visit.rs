@@ -6,7 +6,7 @@ use fit_curves::CompiledModel;
 
 use super::borrowed::BorrowedDataset;
 use super::compiled::Compiled;
-use super::evaluate::{AtPoint, Evaluate, SetPoints};
+use super::evaluate::{AtPoint, Evaluate, EvaluateBlocks, SetPoints};
 use super::feet::Orthogonal;
 use super::interpreter::Interpreter;
 use super::places::{DataSet, MOST_IN_PACKS, Places, Scaling, Total};
@@ -119,6 +119,11 @@ impl SetPoints<f64> for Formulated<'_> {
             // They are there.
             Self::BorrowedDataset(_) => {}
             Self::Orthogonal(model) => model.set_points(of),
+        }
+    }
+    fn begin(&mut self, fit: usize) {
+        if let Self::Orthogonal(model) = self {
+            model.begin(fit);
         }
     }
     fn borrowed(&mut self) -> Option<&mut (dyn BorrowedDataset + '_)> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use fit_core::{Errors, Fit, Fits, Options, Outcomes, Pixel, Scalar, Size, Start};
+use fit_reference::Widener;
 use fit_windows::{AnyWindows, Visitor, Windows};
 
 use super::arch::{ErrorEstimator, Source, error_estimator};
@@ -13,7 +14,6 @@ use super::load::How;
 use super::window_fitter::{ErrorsByPixelType, how};
 use super::{InstructionSet, WindowFitter};
 use crate::reference::BatchError;
-use crate::scatter::Widener;
 use crate::threads::{filled, of_pool, pool, share};
 
 /// Windows given to a thread at a time: about a tenth of a millisecond of work.

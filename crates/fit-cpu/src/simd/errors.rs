@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use fit_core::pass::{Axes, CovarianceEstimator, ErrorEstimate, Serial, Summable};
 use fit_core::{ArgumentError, Errors, Fit, Fits, Options, Outline, Size};
+use fit_reference::em_gain;
 use fit_windows::{AnyWindows, NoteKind};
 
 use super::arch::pack::Pack;
 use super::arch::register::Task;
 use super::lanes::turn;
 use super::load::{How, Load};
-use crate::one::em_gain;
 
 /// The side data that windows come with.
 #[derive(Clone, Copy, Debug, PartialEq)]

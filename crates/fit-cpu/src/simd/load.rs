@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use fit_core::{Corner, Pixel, Size};
+use fit_reference::read;
 use fit_windows::{NoteKind, Windows};
 
 use super::arch::pack::Pack;
 use super::arch::register::Task;
-use crate::one::read;
 
 /// Windows that can be loaded into registers, whatever the type of their pixels. One call loads a pack of windows, so
 /// that the search does not depend on that type and is compiled once.

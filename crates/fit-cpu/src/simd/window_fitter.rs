@@ -6,6 +6,7 @@ use fit_core::pass::RawFit;
 use fit_core::{
     ArgumentError, Corner, Errors, Fit, Fits, Options, Outcomes, Pixel, Scalar, Size, Start,
 };
+use fit_reference::{Widener, em_gain};
 use fit_windows::{AnyWindows, NoteKind, Visitor, Windows};
 use ndarray::ArrayView3;
 
@@ -16,9 +17,7 @@ use super::errors::SideKinds;
 use super::instruction_set::Available;
 use super::lanes::lanes;
 use super::load::How;
-use crate::one::em_gain;
 use crate::reference::BatchError;
-use crate::scatter::Widener;
 
 /// Fits a handful of windows at once, again and again, for control loops. It is made once for a size and
 /// options; after that it neither allocates, nor takes a lock, nor hands work to another thread. Only the first windows

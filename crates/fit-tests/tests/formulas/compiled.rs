@@ -121,7 +121,7 @@ fn models_that_no_formula_says() {
     let simd = CurveSimd::new(1, None).expect("a processor");
     for fits in [
         simd.fit_compiled(&Larger(8.0), &curves, start, &options).expect("sound"),
-        simd.reference().fit_compiled(&Larger(8.0), &curves, start, &options).expect("sound"),
+        simd.double().fit_compiled(&Larger(8.0), &curves, start, &options).expect("sound"),
     ] {
         for fit in 0..40 {
             assert!((fits.parameters[[fit, 0]] - 9.0).abs() < 0.01, "{fit}");

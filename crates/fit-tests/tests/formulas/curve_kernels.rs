@@ -208,8 +208,8 @@ fn kernels_take_gpufits_steps() {
         }
         let mut wanted = GpufitFound::none(count, 3);
         let (all, start) = ((0..count).collect::<Vec<_>>(), starts.view().into());
-        let those = (&all[..], wanted.room());
-        let done = fitter.fit_gpufit_left(&formula, &curves, start, options, &settings, those);
+        let those = (Some(&all[..]), wanted.room());
+        let done = fitter.fit_gpufit(&formula, &curves, start, options, &settings, those);
         done.expect("sound");
         let batch = CurveBatch::of_gpufit(&formula, &curves, starts.view().into(), options, true);
         let batch = batch.expect("sound");

@@ -118,7 +118,7 @@ impl Batch {
     fn on_lanes(&self, fitter: &CurveSimd, settings: &GpufitOptions, count: usize) -> Found {
         let fit =
             |curves: &Curves<'_>, start: CurveStart<'_>, options: &_, room: GpufitBuffers<'_>| {
-                fitter.fit_gpufit(&self.formula, curves, start, options, settings, room)
+                fitter.fit_gpufit(&self.formula, curves, start, options, settings, (None, room))
             };
         let (found, outcome) = self.with(count, fit);
         outcome.expect("sound");
@@ -132,8 +132,8 @@ impl Batch {
             let of = (&self.formula, curves, options, &SETTINGS);
             let left = gpu.fit_gpufit(of.0, of.1, start, of.2, of.3, room.reborrow());
             let left = left.expect("a GPU");
-            let those = (&left[..], room);
-            rest.fit_gpufit_left(of.0, of.1, start, of.2, of.3, those).expect("sound");
+            let those = (Some(&left[..]), room);
+            rest.fit_gpufit(of.0, of.1, start, of.2, of.3, those).expect("sound");
             left.len()
         })
     }

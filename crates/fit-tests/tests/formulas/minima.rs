@@ -740,7 +740,7 @@ fn no_step_of_what_is_shared_leads_lower() {
         let (formula, curves, options) = (&case.formula, case.curves(), &case.options);
         let found = match number % 2 {
             0 => reference.fit_shared(formula, &curves, case.start(), options, &sharing),
-            _ => lanes.fit_shared(formula, &curves, case.start(), options, &sharing),
+            _ => lanes.double().fit_shared(formula, &curves, case.start(), options, &sharing),
         };
         let fits = found.expect("sound").fits;
         let told = |at| told(&case, number, &fits, at);

@@ -127,7 +127,9 @@ impl Together {
     fn on(&self, set: InstructionSet, threads: usize) -> SharedFits {
         let simd = CurveSimd::new(threads, Some(set)).expect("available");
         let Self { formula, start, options, sharing, .. } = self;
-        simd.fit_shared(formula, &self.curves(), start[..].into(), options, sharing).expect("sound")
+        simd.double()
+            .fit_shared(formula, &self.curves(), start[..].into(), options, sharing)
+            .expect("sound")
     }
 }
 
@@ -201,10 +203,11 @@ fn what_is_left_is_fitted_alone() {
     for set in sets() {
         let simd = CurveSimd::new(2, Some(set)).expect("available");
         let curves = case.curves();
-        let all = simd.fit_double(formula, &curves, start[..].into(), options).expect("sound");
+        let all = simd.double().fit(formula, &curves, start[..].into(), options).expect("sound");
         let mut fits = CurveFits::invalid(200, 3, options.covariance);
         let left: Vec<usize> = (0..200).filter(|fit| fit % 3 == 1).collect();
-        simd.fit_left(formula, &curves, start[..].into(), options, &left, &mut fits)
+        simd.double()
+            .fit_left(formula, &curves, start[..].into(), options, &left, &mut fits)
             .expect("sound");
         for fit in 0..200 {
             if fit % 3 == 1 {

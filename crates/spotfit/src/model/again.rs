@@ -27,7 +27,7 @@ impl Model {
         }
         let hang = |fits: &CurveFits, rows: Vec<usize>| -> Vec<usize> {
             let of = |at: usize| self.hangs_together(curves, options, fits, rows[at]);
-            let known = fitter.reference().map(rows.len(), of);
+            let known = fitter.double().map(rows.len(), of);
             rows.iter().zip(known).filter(|known| known.1).map(|known| *known.0).collect()
         };
         let mut rows = hang(fits, (0..fits.len()).collect());

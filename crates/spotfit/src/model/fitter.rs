@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use fit_cpu::{CurveReference, CurveSimd, InstructionSet, SharedFits};
-use fit_curves::{CompiledModel, CurveFits, CurveOptions, CurveStart, Curves, Sharing};
+use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
+use fit_curves::{CompiledModel, CurveFits, CurveOptions, CurveStart, Curves};
 use fit_formula::Formula;
 #[cfg(feature = "gpu")]
 use fit_gpu::CurveGpu;
@@ -102,15 +102,16 @@ impl CurveFitter {
 
     /// The number of threads on the CPU.
     pub fn threads(&self) -> usize {
-        self.reference().threads()
+        self.double().threads()
     }
 
-    pub(crate) fn reference(&self) -> &CurveReference {
+    /// What fits in double precision from the start, on the CPU: number by number, or with points of a data set in lanes.
+    pub(crate) fn double(&self) -> &CurveReference {
         match &self.0 {
             Kind::Double(fitter) => fitter,
-            Kind::Single(fitter) => fitter.reference(),
+            Kind::Single(fitter) => fitter.double(),
             #[cfg(feature = "gpu")]
-            Kind::Gpu(_, fitter) => fitter.reference(),
+            Kind::Gpu(_, fitter) => fitter.double(),
         }
     }
 
@@ -178,49 +179,10 @@ impl CurveFitter {
                     return Ok(rest.fit(formula, curves, start, options)?);
                 }
                 if !left.is_empty() {
-                    rest.fit_left(formula, curves, start, options, &left, &mut fits)?;
+                    rest.double().fit_left(formula, curves, start, options, &left, &mut fits)?;
                 }
                 fits
             }
-        })
-    }
-
-    /// The lanes of the CPU, if this has any.
-    fn lanes(&self) -> Option<&CurveSimd> {
-        match &self.0 {
-            Kind::Double(_) => None,
-            Kind::Single(fitter) => Some(fitter),
-            #[cfg(feature = "gpu")]
-            Kind::Gpu(_, fitter) => Some(fitter),
-        }
-    }
-
-    /// Fits in double precision from the start, on the CPU: number by number, or with points of a data set in lanes.
-    pub(super) fn fit_double(
-        &self,
-        formula: &Formula,
-        curves: &Curves<'_>,
-        start: CurveStart<'_>,
-        options: &CurveOptions,
-    ) -> Result<CurveFits, ModelError> {
-        Ok(match self.lanes() {
-            Some(lanes) => lanes.fit_double(formula, curves, start, options)?,
-            None => self.reference().fit(formula, curves, start, options)?,
-        })
-    }
-
-    /// Fits curves that share parameters, in the same way.
-    pub(super) fn fit_shared(
-        &self,
-        formula: &Formula,
-        curves: &Curves<'_>,
-        start: CurveStart<'_>,
-        options: &CurveOptions,
-        sharing: &Sharing,
-    ) -> Result<SharedFits, ModelError> {
-        Ok(match self.lanes() {
-            Some(lanes) => lanes.fit_shared(formula, curves, start, options, sharing)?,
-            None => self.reference().fit_shared(formula, curves, start, options, sharing)?,
         })
     }
 }

@@ -268,7 +268,7 @@ impl Model {
             };
             best.into_iter().map(whole).collect()
         };
-        let all: Vec<Vec<Vec<f64>>> = fitter.reference().map(curves.count(), of_fit);
+        let all: Vec<Vec<Vec<f64>>> = fitter.double().map(curves.count(), of_fit);
         let part = |part: usize| {
             Array2::from_shape_fn((curves.count(), count), |(fit, j)| all[fit][part][j])
         };

@@ -330,7 +330,7 @@ impl PsfFitter {
         noise: &PsfNoise<'_>,
     ) -> Option<(Array3<f32>, Vec<f64>)> {
         let (count, _, width) = windows.dim();
-        let raised = self.fitter.reference().map(count, |fit| {
+        let raised = self.fitter.double().map(count, |fit| {
             let read = |at: usize| noise.of([fit, at / width, at % width]);
             let window = windows.index_axis(Axis(0), fit);
             let values = window.as_standard_layout();
@@ -375,7 +375,7 @@ impl PsfFitter {
         of: impl Fn(&mut Patch, usize, [f64; 7]) -> T + Sync,
     ) -> Vec<T> {
         let count = fits.statuses.len();
-        let chunks = self.fitter.reference().map(count.div_ceil(CHUNK), |chunk| {
+        let chunks = self.fitter.double().map(count.div_ceil(CHUNK), |chunk| {
             let mut patch = Patch::default();
             let own = chunk * CHUNK..count.min((chunk + 1) * CHUNK);
             // A background that is no plane has no slopes.
@@ -396,7 +396,7 @@ impl PsfFitter {
         let (count, height, width) = windows.dim();
         let starter = self.starter([height, width]);
         let positive = options.estimator == Estimator::MaximumLikelihood;
-        Ok(self.fitter.reference().map(count, |fit| {
+        Ok(self.fitter.double().map(count, |fit| {
             let window = windows.index_axis(Axis(0), fit);
             match window.as_slice() {
                 Some(window) => starter.begin(window, positive),

@@ -11,7 +11,7 @@ use fit_curves::{CurveBatch, CurveFits, CurveOptions, CurveStart, Curves, Sharin
 use fit_formula::Formula;
 use ndarray::Array2;
 
-use super::{CurveReference, Evaluated, MakeWork, check_memory};
+use super::{CurveReference, check_memory};
 use crate::BatchError;
 use layout::Layout;
 use part::Works;
@@ -100,20 +100,9 @@ impl CurveReference {
         options: &CurveOptions,
         sharing: &Sharing,
     ) -> Result<SharedFits, BatchError> {
-        let work: &MakeWork<'_> = &|batch| batch.interpreted();
-        self.fit_shared_with((formula, curves, start, options), sharing, work)
-    }
-
-    /// The same with working memory of a kind.
-    pub(crate) fn fit_shared_with(
-        &self,
-        (formula, curves, start, options): (&Formula, &Curves<'_>, CurveStart<'_>, &CurveOptions),
-        sharing: &Sharing,
-        work: &MakeWork<'_>,
-    ) -> Result<SharedFits, BatchError> {
         let batch = CurveBatch::of_sharing(formula, curves, start, options, sharing)?;
         check_memory(&batch)?;
-        let works = Works::new(&batch, work);
+        let works = Works::new(&batch, &*self.works);
         let run = || -> Result<SharedFits, BatchError> {
             let layout = Layout::new(&batch, &works, sharing)
                 .map_err(|error| error.with_names(formula.parameters()))?;

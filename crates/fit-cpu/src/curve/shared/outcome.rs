@@ -1,7 +1,7 @@
 //! What is told of fits that share parameters: values, errors with all correlations, and how they ended.
 
 use fit_core::Status;
-use fit_curves::{CurveFits, Frame};
+use fit_curves::CurveFits;
 use ndarray::Array2;
 
 use super::dense::{Inverse, LEAST_PART};
@@ -9,7 +9,7 @@ use super::layout::{Fitted, Layout};
 use super::part::{Found, Part};
 use super::set::ReducedProblem;
 use super::{SharedFits, SharedPart, SharedValue};
-use crate::curve::engine::finite;
+use crate::curve::engine::{Square, finite};
 
 /// What is known of the shared values of a part.
 struct Known<'a> {
@@ -212,37 +212,18 @@ impl Layout<'_, '_, '_, '_> {
                 all[l * width + j] = all[j * width + l];
             }
         }
-        for j in (0..width).filter(|&j| !out[j]) {
-            unknown[j] |= !(0.0..=f64::MAX).contains(&all[j * width + j]);
-        }
-        let errors: Vec<f64> = (0..width)
-            .map(|j| match all[j * width + j] {
-                _ if out[j] => 0.0,
-                _ if unknown[j] => f64::INFINITY,
-                own => finite(own.sqrt() * answer.lengths()[j] * deviation),
-            })
-            .collect();
-        let mixed = answer.frame.as_ref().is_some_and(Frame::mixes);
-        let covariance = (0..width * width)
-            .map(|at| {
-                let (j, l) = (at / width, at % width);
-                match all[at] {
-                    _ if out[j] || out[l] => 0.0,
-                    _ if unknown[j] || unknown[l] => f64::INFINITY,
-                    own if mixed => own / (all[j * width + j].sqrt() * all[l * width + l].sqrt()),
-                    own => finite(
-                        own * (answer.lengths()[j] * deviation) * (answer.lengths()[l] * deviation),
-                    ),
-                }
-            })
-            .collect();
-        let mut told = Told { parameters: row.to_vec(), errors, covariance, status: known.status };
-        if let Some(frame) = &answer.frame {
-            frame.leave(&mut told.parameters);
-            if mixed {
-                frame.leave_errors(&mut told.errors, &mut told.covariance);
-            }
-        }
+        let all = Square { numbers: &all, width };
+        all.doubt(&out, &mut unknown);
+        let pairs = if self.batch.options.covariance { width * width } else { 0 };
+        let mut told = Told {
+            parameters: row.to_vec(),
+            errors: vec![0.0; width],
+            covariance: vec![0.0; pairs],
+            status: known.status,
+        };
+        let room = [&mut told.parameters[..], &mut told.errors, &mut told.covariance];
+        let (frame, lengths) = (answer.frame.as_ref(), (answer.lengths(), *deviation));
+        all.state([&out, &unknown], lengths, frame, room);
         for (j, to) in told.parameters.iter_mut().enumerate() {
             let [low, high] = self.batch.limit(fit, j);
             *to = to.clamp(low, high);

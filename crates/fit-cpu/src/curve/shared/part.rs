@@ -27,11 +27,11 @@ const ROUNDING: f64 = 4.0 * f64::EPSILON;
 pub(super) struct Works<'b, 'c, 's, 'o> {
     idle: Idle<Work<Formulated<'static>>>,
     batch: &'b CurveBatch<'c, 's, 'o>,
-    make: &'b MakeWork<'b>,
+    make: &'b dyn MakeWork,
 }
 
 impl<'b, 'c, 's, 'o> Works<'b, 'c, 's, 'o> {
-    pub(super) fn new(batch: &'b CurveBatch<'c, 's, 'o>, make: &'b MakeWork<'b>) -> Self {
+    pub(super) fn new(batch: &'b CurveBatch<'c, 's, 'o>, make: &'b dyn MakeWork) -> Self {
         Self { idle: Idle::new(), batch, make }
     }
 
@@ -42,7 +42,7 @@ impl<'b, 'c, 's, 'o> Works<'b, 'c, 's, 'o> {
         of: impl Fn(&mut Work<Formulated<'static>>, usize) -> T + Sync,
     ) -> Vec<T> {
         let all: Vec<Vec<T>> = parts(count, BLOCK, |these| {
-            let make = || (self.make)(self.batch);
+            let make = || self.make.work(self.batch);
             self.idle.with(make, |work| these.map(|at| of(work, at)).collect())
         });
         all.into_iter().flatten().collect()

@@ -1,13 +1,12 @@
 //! A data set of a fit that shares parameters: its best parameters of its own beside the shared ones, and what it says of those.
 
-use fit_core::curve::{Explicit, Units, determined, is_pushed};
+use fit_core::Estimator;
+use fit_core::curve::{Units, determined, is_pushed};
 use fit_core::search::Count;
-use fit_core::{Estimator, Status};
-use fit_curves::{CurveBatch, Frame, Points, Prior};
+use fit_curves::{CurveBatch, Frame, Prior};
 
-use super::super::Evaluated;
-use super::super::engine::{PriorTerm, Work, settings, with_capacity_for};
-use super::super::visit::{Formulated, Visit};
+use super::super::engine::{PriorTerm, Square, Work, has_ended, settings, with_capacity_for};
+use super::super::visit::Formulated;
 
 /// What data sets that share parameters have in common.
 #[derive(Clone, Debug, Default)]
@@ -84,6 +83,63 @@ impl ReducedProblem {
         &self.numbers[before[0] * self.parameters + before[1] * self.shared..][..length]
     }
 
+    /// With numbers that follow from parameters, their lengths and the gradient, and from the inverse Hessian of its own parameters and the
+    /// Hessian, whether the inverse is wanted too.
+    fn with(
+        mut self,
+        [best, lengths, gradient]: [&[f64]; 3],
+        [inverse, hessian]: [Square<'_>; 2],
+        shared: &[usize],
+        whole: bool,
+    ) -> Self {
+        let (count, together) = (self.parameters, self.shared);
+        let is_held = |j: usize| self.held >> j & 1 == 1;
+        let own = || (0..count).filter(|&j| !is_held(j));
+        let rest = (2 + count + together) * together + if whole { count * count } else { 0 };
+        let mut numbers = Vec::with_capacity(3 * count + rest);
+        numbers.extend_from_slice(&best[..count]);
+        numbers.extend_from_slice(&lengths[..count]);
+        numbers.extend((0..count).map(|j| hessian.at(j, j)));
+        // The gradient, which needs what follows it.
+        numbers.resize(numbers.len() + together, 0.0);
+        numbers.extend(shared.iter().map(|&j| hessian.at(j, j)));
+        let first = numbers.len();
+        for j in 0..count {
+            numbers.extend(shared.iter().map(|&parameter| match is_held(j) {
+                true => 0.0,
+                false => -own().map(|l| inverse.at(j, l) * hessian.at(l, parameter)).sum::<f64>(),
+            }));
+        }
+        for (k, &j) in shared.iter().enumerate() {
+            let follows = |l: usize| numbers[first + l * together + k];
+            let by_own = own().map(|l| follows(l) * gradient[l]).sum::<f64>();
+            numbers[3 * count + k] = gradient[j] + by_own;
+        }
+        let reduced = numbers.len();
+        numbers.resize(reduced + together * together, 0.0);
+        for (k, &j) in shared.iter().enumerate() {
+            for (l, &i) in shared.iter().enumerate().skip(k) {
+                let follows = |m: usize| numbers[first + m * together + k];
+                let less: f64 = own().map(|m| follows(m) * hessian.at(m, i)).sum();
+                let all = hessian.at(j, i) + less;
+                let all = if k == l { all.max(0.0) } else { all };
+                numbers[reduced + k * together + l] = all;
+                numbers[reduced + l * together + k] = all;
+            }
+        }
+        let left =
+            own().map(|j| own().map(|l| gradient[j] * inverse.at(j, l) * gradient[l]).sum::<f64>());
+        let left: f64 = left.sum();
+        let finite = |of: &[f64]| of.iter().all(|of| of.is_finite());
+        let by_shared = &numbers[3 * count..][..together];
+        self.sound &= finite(by_shared) && finite(&numbers[reduced..]);
+        self.left = if left.is_finite() { left.max(0.0) } else { 0.0 };
+        if whole {
+            numbers.extend((0..count * count).map(|at| inverse.at(at / count, at % count)));
+        }
+        Self { numbers, ..self }
+    }
+
     /// All parameters, in the coordinates of the data set.
     pub(super) fn row(&self) -> &[f64] {
         self.part([0, 0], self.parameters)
@@ -147,7 +203,7 @@ impl ReducedSolver for Work<Formulated<'static>> {
             request.at.len(),
             |CAPACITY| Some(self.answer::<CAPACITY>(batch, common, request)),
             None,
-            [1 2 3 4 5 6 7 8 16 32 64]
+            [2 3 4 5 6 7 8 16 64]
         )
     }
 }
@@ -156,12 +212,37 @@ impl ReducedSolver for Work<Formulated<'static>> {
 const FINER: f64 = 0.1;
 
 impl Work<Formulated<'static>> {
-    /// Reads a data set, with the origin of its variables.
-    pub(super) fn take(&mut self, batch: &CurveBatch<'_, '_, '_>, fit: usize) {
-        if matches!(batch.curves.points, Points::PerFit(_)) {
-            self.origin = batch.origin(fit);
+    /// Takes a data set in its coordinates; returns these, and the points that are seen.
+    fn enter_set(
+        &mut self,
+        batch: &CurveBatch<'_, '_, '_>,
+        common: &Common,
+        fit: usize,
+    ) -> (Option<Frame>, usize) {
+        self.take(batch, fit);
+        let seen = self.see(common.poisson);
+        let frame = common.frame(batch, &self.origin, seen.extent);
+        self.enter(frame.as_ref(), common.scale, common.poisson);
+        self.known.clear();
+        if !common.priors.is_empty() {
+            let mut means = vec![[f64::NEG_INFINITY, f64::INFINITY]; batch.options.parameters()];
+            common.priors.iter().for_each(|prior| means[prior.parameter] = [prior.mean; 2]);
+            if let Some(frame) = &frame {
+                frame.enter_limits(&mut means);
+            }
+            let [data, weights] = common.scale.unwrap_or([1.0; 2]);
+            self.known.extend(common.priors.iter().map(
+                |&Prior { parameter, deviation, .. }| PriorTerm {
+                    parameter,
+                    mean: means[parameter][0],
+                    // In this order what is not beyond the range of numbers does not pass through there.
+                    weight: data / deviation * weights * (data / deviation),
+                },
+            ));
         }
-        self.begin = batch.read(self, fit);
+        let known = self.known.iter().map(|known| known.weight * known.mean * known.mean);
+        self.size += known.sum::<f64>();
+        (frame, seen.points)
     }
 
     fn answer<const P: usize>(
@@ -171,89 +252,43 @@ impl Work<Formulated<'static>> {
         request: ReducedRequest<'_>,
     ) -> ReducedProblem {
         let ReducedRequest { fit, at, lengths: of_shared, slots, search, other } = request;
-        let (count, poisson) = (at.len(), common.poisson);
-        self.take(batch, fit);
-        let seen = self.see(poisson);
-        let frame = common.frame(batch, &self.origin, seen.extent);
-        let mut limits = std::mem::take(&mut self.begin.limits);
-        let mut means = Vec::new();
-        if !common.priors.is_empty() {
-            means.resize(count, [f64::NEG_INFINITY, f64::INFINITY]);
-            common.priors.iter().for_each(|prior| means[prior.parameter] = [prior.mean; 2]);
-        }
-        if let Some(frame) = &frame {
-            frame.enter_limits(&mut limits);
-            if !means.is_empty() {
-                frame.enter_limits(&mut means);
-            }
-            self.set_level(frame.level());
-        }
-        self.scale = common.scale;
-        let [of_data, of_weights] = self.scale.unwrap_or([1.0; 2]);
-        self.known.clear();
-        self.known.extend(common.priors.iter().map(|&Prior { parameter, deviation, .. }| {
-            PriorTerm {
-                parameter,
-                mean: means[parameter][0],
-                // In this order what is not beyond the range of numbers does not pass through there.
-                weight: of_data / deviation * of_weights * (of_data / deviation),
-            }
-        }));
-        let size = self.size_of_data(poisson);
-        let known = self.known.iter().map(|known| known.weight * known.mean * known.mean);
-        self.size = size + known.sum::<f64>();
+        let (count, poisson, options) = (at.len(), common.poisson, batch.options);
+        let (frame, points) = self.enter_set(batch, common, fit);
+        let [of_data, of_weights] = common.scale.unwrap_or([1.0; 2]);
         let (mut lower, mut upper, mut initial) = ([0.0; P], [0.0; P], [0.0; P]);
-        for j in 0..count {
-            [lower[j], upper[j]] = limits[j];
+        for (j, limits) in self.begin.within.iter().enumerate() {
+            [lower[j], upper[j]] = *limits;
             initial[j] = at[j].clamp(lower[j], upper[j]);
         }
         for &j in &common.shared {
             (initial[j], lower[j], upper[j]) = (at[j], at[j], at[j]);
         }
-        let free = (0..count).filter(|&j| lower[j] < upper[j]).count();
-        self.begin.limits = limits;
+        let closed: [bool; P] = std::array::from_fn(|j| lower[j] >= upper[j]);
+        let free = closed.iter().filter(|closed| !**closed).count();
         let (mut best, mut ended, mut visits) = (initial, true, 1_u32);
         if search && free > 0 {
             if let Some(other) = other {
                 let mut second = initial;
-                for j in 0..count {
-                    if lower[j] < upper[j] {
-                        second[j] = other[j].clamp(lower[j], upper[j]);
-                    }
+                for j in (0..count).filter(|&j| !closed[j]) {
+                    second[j] = other[j].clamp(lower[j], upper[j]);
                 }
-                let [here, there] = [initial, second].map(|at| self.cost::<P>(&at, poisson));
+                let [here, there] = [initial, second].map(|at| match self.cost(&at, poisson) {
+                    (cost, true) => cost,
+                    _ => f64::NAN,
+                });
                 visits += 2;
                 if there < here || !here.is_finite() {
                     initial = second;
                 }
             }
-            let options = batch.options;
             let [share, tolerance] = options.ends().map(|end| end * FINER * FINER);
-            let degrees = (seen.points + self.known.len()).saturating_sub(free).max(1);
+            let degrees = (points + self.known.len()).saturating_sub(free).max(1);
             let ends = [share / degrees as f64, tolerance * of_data * of_weights * of_data];
             let settings = settings(options, 0, [lower, upper], ends);
-            let closed: [bool; P] = std::array::from_fn(|j| lower[j] >= upper[j]);
-            let mut searched = |explicit: Explicit| {
-                let descent = self.searched(&settings, explicit, initial, poisson);
-                let found = descent.record();
-                let status = Status::from_code(found.status as u8).unwrap_or(Status::Invalid);
-                let well = status.is_converged() || status == Status::AtLimit;
-                let hessian = &descent.search().at_best().hessian;
-                let told = || !determined(Count::new(count), hessian, &closed).1.contains(&true);
-                (found, well, explicit.eliminated == 0 || (well && told()))
-            };
-            let explicit = Explicit { ..batch.explicit };
-            let (mut found, mut well, told) = searched(explicit);
+            let found = self.searched_well(&settings, &closed, initial, poisson, 0.0);
             visits += found.evaluations as u32;
-            if !told {
-                // From the start values, with all parameters, other ways are open.
-                let (all, fine, _) = searched(Explicit { eliminated: 0, ..explicit });
-                visits += all.evaluations as u32;
-                if (fine && !well) || (fine == well && all.cost < found.cost) {
-                    (found, well) = (all, fine);
-                }
-            }
-            (best, ended) = (found.parameters, well);
+            let record = found.descent.record();
+            (best, ended) = (record.parameters, has_ended(&record));
         }
         let mut lengths = best;
         for j in 0..count {
@@ -269,91 +304,37 @@ impl Work<Formulated<'static>> {
         let (normal, positive) = sums.normal(&self.scales::<P>(&units));
         let (gradient, hessian) = (normal.gradient, normal.hessian);
         // What is on a limit and would go on stays there.
-        let (mut held, mut limited, mut held_bits) = ([true; P], 0, 0);
-        for j in 0..count {
-            let open = lower[j] < upper[j];
+        let (mut held, mut limited) = (closed, 0);
+        for j in (0..count).filter(|&j| !closed[j]) {
             let pushed = is_pushed(gradient[j], hessian.at(j, j), self.size);
-            let low = open && pushed && best[j] <= lower[j] && gradient[j] > 0.0;
-            let high = open && pushed && best[j] >= upper[j] && gradient[j] < 0.0;
-            limited |= u64::from(low || high) << j;
-            held[j] = !open || low || high;
-            held_bits |= u64::from(held[j]) << j;
+            let low = best[j] <= lower[j] && gradient[j] > 0.0;
+            let high = best[j] >= upper[j] && gradient[j] < 0.0;
+            held[j] = pushed && (low || high);
+            limited |= u64::from(held[j]) << j;
         }
         let (mut inverse, unknown) = determined(Count::new(count), &hessian, &held);
-        for row in &mut inverse.0 {
-            row.iter_mut().for_each(|of| *of = if of.is_finite() { *of } else { 0.0 });
+        for of in inverse.0.as_flattened_mut() {
+            *of = if of.is_finite() { *of } else { 0.0 };
         }
-        let shared = &common.shared;
-        let (together, own) = (shared.len(), || (0..count).filter(|&j| !held[j]));
-        let rest = (2 + count + together) * together + if search { 0 } else { count * count };
-        let mut numbers = Vec::with_capacity(3 * count + rest);
-        numbers.extend_from_slice(&best[..count]);
-        numbers.extend_from_slice(&units.length[..count]);
-        numbers.extend((0..count).map(|j| hessian.at(j, j)));
-        // The gradient, which needs what follows it.
-        numbers.resize(numbers.len() + together, 0.0);
-        numbers.extend(shared.iter().map(|&j| hessian.at(j, j)));
-        let first = numbers.len();
-        for j in 0..count {
-            numbers.extend(shared.iter().map(|&parameter| match held[j] {
-                true => 0.0,
-                false => -own().map(|l| inverse.at(j, l) * hessian.at(l, parameter)).sum::<f64>(),
-            }));
-        }
-        for (k, &j) in shared.iter().enumerate() {
-            let follows = |l: usize| numbers[first + l * together + k];
-            let by_own = own().map(|l| follows(l) * gradient[l]).sum::<f64>();
-            numbers[3 * count + k] = gradient[j] + by_own;
-        }
-        let reduced = numbers.len();
-        numbers.resize(reduced + together * together, 0.0);
-        for (k, &j) in shared.iter().enumerate() {
-            for (l, &i) in shared.iter().enumerate().skip(k) {
-                let follows = |m: usize| numbers[first + m * together + k];
-                let less: f64 = own().map(|m| follows(m) * hessian.at(m, i)).sum();
-                let all = hessian.at(j, i) + less;
-                let all = if k == l { all.max(0.0) } else { all };
-                numbers[reduced + k * together + l] = all;
-                numbers[reduced + l * together + k] = all;
-            }
-        }
-        let left =
-            own().map(|j| own().map(|l| gradient[j] * inverse.at(j, l) * gradient[l]).sum::<f64>());
-        let left: f64 = left.sum();
-        let finite = |of: &[f64]| of.iter().all(|of| of.is_finite());
-        let by_shared = &numbers[3 * count..][..together];
-        let sound =
-            positive && normal.cost.is_finite() && finite(by_shared) && finite(&numbers[reduced..]);
         let bits =
             |of: &[bool; P]| (0..count).filter(|&j| of[j]).fold(0_u64, |all, j| all | 1 << j);
-        if !search {
-            numbers.extend((0..count * count).map(|at| inverse.at(at / count, at % count)));
-        }
-        ReducedProblem {
+        let answer = ReducedProblem {
             cost: normal.cost,
-            left: if left.is_finite() { left.max(0.0) } else { 0.0 },
+            left: 0.0,
             size: self.size,
-            sound,
+            sound: positive && normal.cost.is_finite(),
             ended,
             visits,
-            held: held_bits,
+            held: bits(&held),
             limited,
             unknown: bits(&unknown),
-            numbers,
+            numbers: Vec::new(),
             parameters: count,
-            shared: together,
+            shared: common.shared.len(),
             frame,
-        }
-    }
-
-    fn cost<const P: usize>(&mut self, at: &[f64; P], poisson: bool) -> f64
-    where
-        Formulated<'static>: Visit<P>,
-    {
-        let units = Units::at(at);
-        let sums = self.sums::<P, false>(at, poisson, &units);
-        let (normal, sound) = sums.normal(&self.scales::<P>(&units));
-        if sound { normal.cost } else { f64::NAN }
+        };
+        let matrices = [Square::of(&inverse), Square::of(&hessian)];
+        answer.with([&best, &units.length, &gradient], matrices, &common.shared, !search)
     }
 }
 

@@ -12,7 +12,7 @@ use fit_curves::{CurveBatch, Points};
 use fit_engine::single;
 
 use super::search_kind::{LaneSearch, Leave, SearchKind};
-use crate::curve::{AtPoint, Evaluate, Evaluated, Functions};
+use crate::curve::{AtPoint, Evaluate, Functions, set_points};
 use crate::simd::arch::pack::Pack;
 use crate::simd::arch::register::Task;
 use crate::simd::lanes::{Occupied, Take, enough, lanes, turn};
@@ -222,7 +222,7 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Scra
     pub(super) fn new(batch: &CurveBatch<'_, '_, '_>, mut model: E, kind: &K) -> Self {
         let zero = P::splat(0.0);
         let points = batch.curves.points();
-        batch.set_points(&mut model);
+        set_points(batch, &mut model);
         // What depends on nothing has its value from the start.
         model.run_data();
         let packs = points.div_ceil(P::LANES) * P::LANES;

@@ -3,9 +3,7 @@
 mod engine;
 mod functions;
 mod gpufit;
-mod in_double;
 mod lattice;
-mod long;
 mod search_kind;
 mod trust_region;
 
@@ -23,14 +21,13 @@ use super::arch::register::Task;
 use super::instruction_set::Available;
 use super::{InstructionSet, double};
 use crate::curve::{
-    Compiled, CurveReference, Evaluated, FitOne, Functions, SetPoints, Work, check_bytes,
-    check_memory, checked,
+    Compiled, CurveReference, FitOne, Functions, Interpreter, SetPoints, Work, among, check_bytes,
+    check_memory, checked, interpreted, is_for_packs,
 };
 use crate::reference::BatchError;
-use crate::threads::share_chunks;
+use crate::threads::{of_pool, pool, share_chunks};
 use engine::{Scratch, Worker};
 use gpufit::Gpufit;
-use long::is_long;
 use search_kind::SearchKind;
 use trust_region::TrustRegionLm;
 
@@ -60,7 +57,7 @@ const MOST_OF_GPUFIT: usize = 7;
 #[derive(Debug)]
 pub struct CurveSimd {
     set: Available,
-    reference: CurveReference,
+    double: CurveReference,
 }
 
 impl CurveSimd {
@@ -71,7 +68,7 @@ impl CurveSimd {
     /// As [`crate::Simd::new`].
     pub fn new(threads: usize, set: Option<InstructionSet>) -> Result<Self, BatchError> {
         let set = Available::new(set)?;
-        Ok(Self { set, reference: CurveReference::new(threads)? })
+        Ok(Self::with(set, pool(threads)?))
     }
 
     /// The same with the threads of a pool, which others use too.
@@ -82,8 +79,11 @@ impl CurveSimd {
         pool: Arc<rayon::ThreadPool>,
         set: Option<InstructionSet>,
     ) -> Result<Self, BatchError> {
-        let set = Available::new(set)?;
-        Ok(Self { set, reference: CurveReference::in_pool(pool) })
+        Ok(Self::with(Available::new(set)?, of_pool(pool)))
+    }
+
+    fn with(set: Available, pool: Option<Arc<rayon::ThreadPool>>) -> Self {
+        Self { set, double: CurveReference::with(pool, set) }
     }
 
     /// The instruction set in use.
@@ -91,9 +91,11 @@ impl CurveSimd {
         self.set.set()
     }
 
-    /// The fitter in double precision on the same threads.
-    pub fn reference(&self) -> &CurveReference {
-        &self.reference
+    /// The fitter in double precision from the start, on the same threads. It is as [`CurveReference::new`] gives it but for the rounding of
+    /// sums and functions: the lanes have points of one data set, eight with AVX-512, four with AVX2 and on processors that are not
+    /// x86-64. With other instruction sets of these, and for models of more than 16 parameters, it is the same to the last bit.
+    pub fn double(&self) -> &CurveReference {
+        &self.double
     }
 
     /// Fits a formula to curves.
@@ -107,14 +109,19 @@ impl CurveSimd {
         start: CurveStart<'_>,
         options: &CurveOptions,
     ) -> Result<CurveFits, BatchError> {
-        if is_long(curves) {
+        // A few data sets of so many points that threads share them: lanes would have nothing to do.
+        if curves.count() <= double::FEW && double::is_long(curves.points()) {
             let fit = || {
+                let mut fits =
+                    CurveFits::invalid(curves.count(), options.parameters(), options.covariance);
                 let batch = CurveBatch::new(formula, curves, start, options, false)?;
                 // Threads share the results of operations.
                 check_bytes(&batch, MOST_LONG_BYTES)?;
-                Ok(self.fit_long(&batch))
+                let work = || double::work(self.set, &batch);
+                self.double.run(&batch, &mut fits, (None, double::FEW), work);
+                Ok(fits)
             };
-            return self.reference.pool().map_or_else(fit, |pool| pool.install(fit));
+            return self.double.pool().map_or_else(fit, |pool| pool.install(fit));
         }
         let batch = checked(formula, curves, start, options)?;
         let coarse = batch.coarse();
@@ -142,11 +149,12 @@ impl CurveSimd {
         let lanes = batch.with_options(if batch.is_fine() { &coarse } else { options });
         let worker =
             || with_packs!(self.set, |P| P::compiled(MakeCompiled { batch: &lanes, model }));
-        let work = || batch.work(Compiled::<_, f64, P, V>::new(model, batch.extent));
+        let work = || Work::new(Compiled::<_, f64, P, V>::new(model, batch.extent), &batch);
         Ok(self.run(&batch, &lanes, worker, work))
     }
 
-    /// Fits a formula by Gpufit's search ([`fit_engine::gpufit`]). Start values must be within the limits.
+    /// Fits a formula by Gpufit's search ([`fit_engine::gpufit`]). Start values must be within the limits. If another fitter has `left`
+    /// some data sets, whose numbers rise, these alone are fitted, in double precision; the room is for all.
     ///
     /// What single precision cannot decide is fitted again in double precision: models with more than 7 parameters, searches that end
     /// because they are singular or begin without a likelihood, data that the model fits to five digits, and those
@@ -163,65 +171,35 @@ impl CurveSimd {
         start: CurveStart<'_>,
         options: &CurveOptions,
         gpufit: &GpufitOptions,
-        room: GpufitBuffers<'_>,
+        (left, room): (Option<&[usize]>, GpufitBuffers<'_>),
     ) -> Result<(), BatchError> {
         let batch = CurveBatch::of_gpufit(formula, curves, start, options, false)?;
         check_memory(&batch)?;
         let count = curves.count();
-        let single = options.parameters() <= MOST_OF_GPUFIT
+        let single = left.is_none()
+            && options.parameters() <= MOST_OF_GPUFIT
             && options.free() > 0
             && gpufit.is_single()
-            && batch.is_for_packs();
+            && is_for_packs(&batch);
         let kind = Gpufit(*gpufit);
         let make = || (single.then(|| worker(self.set, &batch, &kind)), None);
         let run = |(worker, work): &mut (Lanes<'static, Gpufit>, Option<_>),
                    mut chunk: GpufitChunk<'_>| {
             let fits = chunk.fits();
             let left = match worker {
-                None => fits.collect(),
+                None => among(left, fits),
                 Some(worker) => {
                     worker.run(&batch, fits, &mut chunk);
                     chunk.take_left()
                 }
             };
             for fit in left {
-                let work = work.get_or_insert_with(|| batch.interpreted());
+                let work = work.get_or_insert_with(|| interpreted(&batch));
                 work.fit_gpufit(&batch, fit, gpufit, chunk.place(fit));
             }
         };
         let chunks = room.chunks(count, options.parameters(), self.chunk_length(count))?;
         share_chunks(self.pool(count), chunks, make, run);
-        Ok(())
-    }
-
-    /// The same in double precision for the data sets that another fitter has left, whose numbers rise; the room is for all.
-    ///
-    /// # Errors
-    /// As [`CurveSimd::fit_gpufit`].
-    // Compiled by those who ask for it: few do.
-    #[cfg_attr(not(feature = "whole"), inline)]
-    pub fn fit_gpufit_left(
-        &self,
-        formula: &Formula,
-        curves: &Curves<'_>,
-        start: CurveStart<'_>,
-        options: &CurveOptions,
-        gpufit: &GpufitOptions,
-        (left, room): (&[usize], GpufitBuffers<'_>),
-    ) -> Result<(), BatchError> {
-        let batch = CurveBatch::of_gpufit(formula, curves, start, options, false)?;
-        check_memory(&batch)?;
-        let count = curves.count();
-        let run = |work: &mut Option<_>, mut chunk: GpufitChunk<'_>| {
-            let fits = chunk.fits();
-            let before = |limit: usize| left.partition_point(|&fit| fit < limit);
-            for &fit in &left[before(fits.start)..before(fits.end)] {
-                let work = work.get_or_insert_with(|| batch.interpreted());
-                work.fit_gpufit(&batch, fit, gpufit, chunk.place(fit));
-            }
-        };
-        let chunks = room.chunks(count, options.parameters(), self.chunk_length(count))?;
-        share_chunks(self.pool(count), chunks, || None, run);
         Ok(())
     }
 
@@ -233,7 +211,7 @@ impl CurveSimd {
 
     /// The threads that share so many data sets.
     fn pool(&self, count: usize) -> Option<&rayon::ThreadPool> {
-        self.reference.pool().filter(|_| count > ALONE)
+        self.double.pool().filter(|_| count > ALONE)
     }
 
     /// Fits in lanes, and what these leave in double precision; all of it goes on there if that is asked for.
@@ -252,7 +230,7 @@ impl CurveSimd {
         let parameters = options.parameters();
         let mut fits = CurveFits::invalid(curves.count(), parameters, options.covariance);
         let fine = batch.is_fine();
-        let single = parameters <= MOST_PARAMETERS && options.free() > 0 && lanes.is_for_packs();
+        let single = parameters <= MOST_PARAMETERS && options.free() > 0 && is_for_packs(lanes);
         // Working memory, and what is needed for the rest when there is one.
         let make = || (single.then(&worker), None);
         let run = |(worker, work): &mut (Lanes<'w, TrustRegionLm>, Option<Work<E>>),
@@ -266,7 +244,7 @@ impl CurveSimd {
                     for fit in if fine { fits } else { 0..0 } {
                         let place = chunk.place(fit);
                         if place.status.is_converged() || *place.status == Status::AtLimit {
-                            batch.finish(work.get_or_insert_with(&make_work), fit, place);
+                            work.get_or_insert_with(&make_work).finish(batch, fit, place);
                         } else if *place.status == Status::MaxIterations {
                             left.push(fit);
                         }
@@ -276,7 +254,7 @@ impl CurveSimd {
             };
             for fit in left {
                 let work = work.get_or_insert_with(&make_work);
-                batch.fit(work, fit).put(chunk.place(fit));
+                work.fit_set(batch, fit, chunk.place(fit));
             }
         };
         let count = curves.count();
@@ -327,7 +305,7 @@ impl<P: Pack + Functions, K: SearchKind + 'static, const N: usize> Task<P>
     #[inline(always)]
     fn run(self) -> Self::Output {
         let Self { batch, kind } = self;
-        Box::new(Scratch::<P, N, _, K>::new(batch, batch.interpreter(), kind))
+        Box::new(Scratch::<P, N, _, K>::new(batch, Interpreter::of(batch, batch.extent), kind))
     }
 }
 

@@ -9,7 +9,7 @@ use fit_curves::CurveBatch;
 use fit_formula::Axes;
 
 use super::instruction_set::Available;
-use crate::curve::{Evaluated, Formulated, MOST_IN_PACKS, Work};
+use crate::curve::{Formulated, MOST_IN_PACKS, MakeWork, Work, interpreted};
 use points::Points;
 pub(super) use points::{FEW, is_long};
 use stream::Stream;
@@ -43,28 +43,30 @@ macro_rules! with_doubles {
 /// Working memory for fits in double precision on an instruction set.
 pub(super) fn work<'c>(set: Available, batch: &CurveBatch<'c, '_, '_>) -> Work<Formulated<'c>> {
     if batch.options.parameters() > MOST_IN_PACKS {
-        return batch.interpreted();
+        return interpreted(batch);
     }
     if is_long(batch.curves.points()) && batch.axes == Axes::Together {
         return with_doubles!(
             set,
-            |P| batch.work(Formulated::BorrowedDataset(Box::new(Stream::<P>::new(batch)))),
-            batch.interpreted()
+            |P| Work::new(Formulated::BorrowedDataset(Box::new(Stream::<P>::new(batch))), batch),
+            interpreted(batch)
         );
     }
-    packed(set, batch)
+    set.work(batch)
 }
 
-/// The same for data sets that are copied, however long they are.
-pub(super) fn packed(set: Available, batch: &CurveBatch<'_, '_, '_>) -> Work<Formulated<'static>> {
-    if batch.options.parameters() > MOST_IN_PACKS {
-        return batch.interpreted();
+impl MakeWork for Available {
+    /// For data sets that are copied, however long they are.
+    fn work(&self, batch: &CurveBatch<'_, '_, '_>) -> Work<Formulated<'static>> {
+        if batch.options.parameters() > MOST_IN_PACKS {
+            return interpreted(batch);
+        }
+        let mut work = with_doubles!(
+            self,
+            |P| Work::new(Formulated::Packs(Box::new(Points::<P>::new(batch))), batch),
+            return interpreted(batch)
+        );
+        work.long = is_long(batch.curves.points());
+        work
     }
-    let mut work = with_doubles!(
-        set,
-        |P| batch.work(Formulated::Packs(Box::new(Points::<P>::new(batch)))),
-        return batch.interpreted()
-    );
-    work.long = is_long(batch.curves.points());
-    work
 }

@@ -15,8 +15,8 @@ use rayon::prelude::*;
 use super::functions;
 use super::pack::Double;
 use crate::curve::{
-    Block, DataSet, Evaluated, Functions, Interpreter, Lattice, MOST_IN_PACKS, Packs, Places,
-    RESULTS, Scaling, Step, Total, with_capacity_for,
+    AtPoint, Block, DataSet, Evaluate, EvaluateBlocks, Functions, Interpreter, Lattice,
+    MOST_IN_PACKS, Packs, Places, RESULTS, Scaling, SetPoints, Step, Total, with_capacity_for,
 };
 #[cfg(lanes_avx2)]
 use crate::simd::arch::avx2;
@@ -63,7 +63,7 @@ impl<R: Double + Functions> Points<R> {
         let [columns, rows] = batch.extent;
         let part = |columns: Range<usize>, rows: Range<usize>| {
             let extent = [columns.len().div_ceil(R::LANES), rows.len()];
-            let model = batch.interpreter_of(extent);
+            let model = Interpreter::of(batch, extent);
             Part { model, columns, rows, across: batch.extent[0], total: Total::ZERO }
         };
         let cut = |all: usize, length: usize| {
@@ -114,7 +114,7 @@ impl<R: Double + Functions> Places for Points<R> {
 
     fn factors(&self, to: &mut [f64]) {
         let Some(part) = self.parts.first() else { return };
-        let scales = part.model.scales::<MOST_IN_PACKS>();
+        let scales = Evaluate::<R, MOST_IN_PACKS>::scales(&part.model);
         for (to, scale) in to.iter_mut().zip(scales) {
             *to = scale.first();
         }
@@ -164,58 +164,50 @@ impl<R: Double + Functions, const N: usize> Task<R> for Visit<'_, R, N> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        visit::<R, N>(self.part, self.seen, self.to);
-    }
-}
-
-#[inline(always)]
-fn visit<R: Double + Functions, const N: usize>(
-    part: &mut Part<R>,
-    seen: DataSet<'_>,
-    to: &mut Total,
-) {
-    let Part { model, columns, rows, across, .. } = part;
-    let DataSet { data, weights, scaled, poisson, count } = seen;
-    let mut sums = Sums::<R, N>::zero(Count::new(count));
-    macro_rules! sum {
-        (|$at:ident, $datum:ident, $weight:ident| $add:expr) => {
-            for number in 0..model.blocks() {
-                let block = model.evaluate(number);
-                let results = model.results::<N>(&block);
-                let mut point = 0;
-                for row in block.rows() {
-                    let line = (rows.start + row) * *across;
-                    for pack in block.columns() {
-                        let first = columns.start + pack * R::LANES;
-                        let own = line + first..line + columns.end.min(first + R::LANES);
-                        let $datum = R::load_some(&data[own.clone()], 0.0);
-                        let $weight = R::load_some(&weights[own], 0.0);
-                        let $at = results.at(point);
-                        point += 1;
-                        $add
+        let Self { part, seen, to } = self;
+        let Part { model, columns, rows, across, .. } = part;
+        let DataSet { data, weights, scaled, poisson, count } = seen;
+        let mut sums = Sums::<R, N>::zero(Count::new(count));
+        macro_rules! sum {
+            (|$at:ident, $datum:ident, $weight:ident| $add:expr) => {
+                for number in 0..model.blocks() {
+                    let block = model.evaluate(number);
+                    let results = Evaluate::<R, N>::block_values(model, &block);
+                    let mut point = 0;
+                    for row in block.rows() {
+                        let line = (rows.start + row) * *across;
+                        for pack in block.columns() {
+                            let first = columns.start + pack * R::LANES;
+                            let own = line + first..line + columns.end.min(first + R::LANES);
+                            let $datum = R::load_some(&data[own.clone()], 0.0);
+                            let $weight = R::load_some(&weights[own], 0.0);
+                            let $at = results.at(point);
+                            point += 1;
+                            $add
+                        }
                     }
                 }
-            }
-        };
-    }
-    let one = R::splat(1.0);
-    match scaled {
-        Some((scale, lengths)) if N == FEW_SCALED || N == MOST_IN_PACKS => {
-            let scaling = Scaling::new(scale, lengths, model.scales::<N>());
-            sum!(|at, datum, weight| {
-                scaling.add(at, [datum, weight], poisson, &mut sums);
-            });
+            };
         }
-        _ if poisson => sum!(|at, datum, weight| sums.add_poisson::<true>(&at, datum, weight)),
-        _ => sum!(|at, datum, weight| sums.add_square::<true>(&at, datum, weight, one)),
-    }
-    let (normal, sound) = sums.normal(&[one; N]);
-    to.cost = normal.cost.total();
-    to.sound = sound.all();
-    for j in 0..count.min(N) {
-        to.gradient[j] = normal.gradient[j].total();
-        for k in j..count.min(N) {
-            to.hessian[j][k] = normal.hessian.0[j][k].total();
+        let one = R::splat(1.0);
+        match scaled {
+            Some((scale, lengths)) if N == FEW_SCALED || N == MOST_IN_PACKS => {
+                let scaling = Scaling::new(scale, lengths, model.scales());
+                sum!(|at, datum, weight| {
+                    scaling.add(at, [datum, weight], poisson, &mut sums);
+                });
+            }
+            _ if poisson => sum!(|at, datum, weight| sums.add_poisson::<true>(&at, datum, weight)),
+            _ => sum!(|at, datum, weight| sums.add_square::<true>(&at, datum, weight, one)),
+        }
+        let (normal, sound) = sums.normal(&[one; N]);
+        to.cost = normal.cost.total();
+        to.sound = sound.all();
+        for j in 0..count.min(N) {
+            to.gradient[j] = normal.gradient[j].total();
+            for k in j..count.min(N) {
+                to.hessian[j][k] = normal.hessian.0[j][k].total();
+            }
         }
     }
 }

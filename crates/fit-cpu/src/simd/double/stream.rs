@@ -14,8 +14,8 @@ use fit_formula::Axes;
 use super::pack::{Double, MOST_LANES};
 use super::points::PART;
 use crate::curve::{
-    BorrowedDataset, DataSet, DataSummary, Functions, Interpreter, MOST_IN_PACKS, Places, Scaling,
-    Total, see, size, with_capacity_for,
+    AtPoint, BorrowedDataset, DataSet, DataSummary, Evaluate, EvaluateBlocks, Functions,
+    Interpreter, MOST_IN_PACKS, Places, Scaling, Total, see, size, with_capacity_for,
 };
 use crate::simd::arch::register::Task;
 use crate::threads::{Idle, parts};
@@ -152,7 +152,7 @@ impl<R: Double + Functions> Places for Stream<'_, R> {
     }
 
     fn factors(&self, to: &mut [f64]) {
-        for (to, scale) in to.iter_mut().zip(self.model.scales::<MOST_IN_PACKS>()) {
+        for (to, scale) in to.iter_mut().zip(Evaluate::<R, MOST_IN_PACKS>::scales(&self.model)) {
             *to = scale.first();
         }
     }
@@ -353,15 +353,12 @@ fn look<R: Double + Functions>(
     seen: DataSet<'_>,
     to: &mut Total,
 ) {
-    match seen.scaled {
-        Some(_) => R::compiled(Look::<R, MOST_IN_PACKS> { model, piece, seen, to }),
-        None => with_capacity_for!(
-            seen.count,
-            |CAPACITY| R::compiled(Look::<R, CAPACITY> { model, piece, seen, to }),
-            R::compiled(Look::<R, MOST_IN_PACKS> { model, piece, seen, to }),
-            [3 4 5 6 7]
-        ),
-    }
+    with_capacity_for!(
+        if seen.scaled.is_some() { MOST_IN_PACKS } else { seen.count },
+        |CAPACITY| R::compiled(Look::<R, CAPACITY> { model, piece, seen, to }),
+        R::compiled(Look::<R, MOST_IN_PACKS> { model, piece, seen, to }),
+        [3 4 5 6 7]
+    );
 }
 
 /// The same for a model with room for N parameters. What has to be scaled is rare, and so in one room alone.
@@ -376,93 +373,84 @@ impl<R: Double + Functions, const N: usize> Task<R> for Look<'_, R, N> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        look_in_room::<R, N>(self.model, self.piece, self.seen, self.to);
-    }
-}
-
-#[inline(always)]
-fn look_in_room<R: Double + Functions, const N: usize>(
-    model: &mut Interpreter<R>,
-    piece: &Piece<'_>,
-    seen: DataSet<'_>,
-    to: &mut Total,
-) {
-    let Piece { numbers, points, parameters } = piece;
-    let Numbers { variables, data, level, weights } = numbers;
-    let DataSet { scaled, poisson, count, .. } = seen;
-    model.place(parameters);
-    let zero = [0.0; MOST_LANES];
-    let mut lanes =
-        Lanes::<N> { cost: zero, gradient: [zero; N], hessian: [[zero; N]; N], sound: true };
-    let one = R::splat(1.0);
-    let all = Count::<N>::new(count);
-    let mut from = points.start;
-    while from < points.end {
-        let end = points.end.min(from + BLOCK * R::LANES);
-        for (number, (variable, less)) in variables.iter().enumerate() {
-            let own = variable[from..end].chunks(R::LANES);
-            for (to, own) in model.variable(number).iter_mut().zip(own) {
-                // The last point again, where there is none.
-                *to = R::load_some(own, own[own.len() - 1]) - R::splat(*less);
-            }
-        }
-        model.run_data();
-        let block = model.evaluate(0);
-        let results = model.results::<N>(&block);
-        let mut sums = Sums::<R, N>::zero(all);
-        let own = &data[from..end];
-        macro_rules! sum {
-            ($weights:expr, |$at:ident, $datum:ident, $weight:ident| $add:expr) => {
-                for (point, (data, weights)) in
-                    own.chunks(R::LANES).zip($weights.chunks(R::LANES)).enumerate()
-                {
-                    let $at = results.at(point);
-                    let $datum = R::load_some(data, *level) - R::splat(*level);
-                    let $weight = R::load_some(weights, 0.0);
-                    $add
-                }
-            };
-        }
-        let seen = weights.as_ref().map_or(&ONES[..own.len()], |weights| &weights[from..end]);
-        match scaled {
-            Some((scale, lengths)) if N == MOST_IN_PACKS => {
-                let scaling = Scaling::new(scale, lengths, model.scales::<N>());
-                sum!(seen, |at, datum, weight| {
-                    scaling.add(at, [datum, weight], poisson, &mut sums);
-                });
-            }
-            _ if poisson => {
-                sum!(seen, |at, datum, weight| sums.add_poisson::<true>(&at, datum, weight));
-            }
-            _ if weights.is_none() && own.len() % R::LANES == 0 => {
-                for (point, data) in own.chunks_exact(R::LANES).enumerate() {
-                    let datum = R::load(data) - R::splat(*level);
-                    sums.add_square::<false>(&results.at(point), datum, one, one);
+        let Self { model, piece, seen, to } = self;
+        let Piece { numbers, points, parameters } = piece;
+        let Numbers { variables, data, level, weights } = numbers;
+        let DataSet { scaled, poisson, count, .. } = seen;
+        model.place(parameters);
+        let zero = [0.0; MOST_LANES];
+        let mut lanes =
+            Lanes::<N> { cost: zero, gradient: [zero; N], hessian: [[zero; N]; N], sound: true };
+        let one = R::splat(1.0);
+        let all = Count::<N>::new(count);
+        let mut from = points.start;
+        while from < points.end {
+            let end = points.end.min(from + BLOCK * R::LANES);
+            for (number, (variable, less)) in variables.iter().enumerate() {
+                let own = variable[from..end].chunks(R::LANES);
+                for (to, own) in model.variable(number).iter_mut().zip(own) {
+                    // The last point again, where there is none.
+                    *to = R::load_some(own, own[own.len() - 1]) - R::splat(*less);
                 }
             }
-            _ => sum!(seen, |at, datum, weight| {
-                sums.add_square::<true>(&at, datum, weight, one);
-            }),
-        }
-        let (normal, sound) = sums.normal(&[one; N]);
-        lanes.sound &= fit_core::Mask::all(sound);
-        normal.cost.pour(&mut lanes.cost);
-        for j in all.all::<R>() {
-            normal.gradient[j].pour(&mut lanes.gradient[j]);
-            for k in all.from::<R>(j) {
-                if k >= j {
-                    normal.hessian.0[j][k].pour(&mut lanes.hessian[j][k]);
+            model.run_data();
+            let block = model.evaluate(0);
+            let results = Evaluate::<R, N>::block_values(model, &block);
+            let mut sums = Sums::<R, N>::zero(all);
+            let own = &data[from..end];
+            macro_rules! sum {
+                ($weights:expr, |$at:ident, $datum:ident, $weight:ident| $add:expr) => {
+                    for (point, (data, weights)) in
+                        own.chunks(R::LANES).zip($weights.chunks(R::LANES)).enumerate()
+                    {
+                        let $at = results.at(point);
+                        let $datum = R::load_some(data, *level) - R::splat(*level);
+                        let $weight = R::load_some(weights, 0.0);
+                        $add
+                    }
+                };
+            }
+            let seen = weights.as_ref().map_or(&ONES[..own.len()], |weights| &weights[from..end]);
+            match scaled {
+                Some((scale, lengths)) if N == MOST_IN_PACKS => {
+                    let scaling = Scaling::new(scale, lengths, model.scales());
+                    sum!(seen, |at, datum, weight| {
+                        scaling.add(at, [datum, weight], poisson, &mut sums);
+                    });
+                }
+                _ if poisson => {
+                    sum!(seen, |at, datum, weight| sums.add_poisson::<true>(&at, datum, weight));
+                }
+                _ if weights.is_none() && own.len() % R::LANES == 0 => {
+                    for (point, data) in own.chunks_exact(R::LANES).enumerate() {
+                        let datum = R::load(data) - R::splat(*level);
+                        sums.add_square::<false>(&results.at(point), datum, one, one);
+                    }
+                }
+                _ => sum!(seen, |at, datum, weight| {
+                    sums.add_square::<true>(&at, datum, weight, one);
+                }),
+            }
+            let (normal, sound) = sums.normal(&[one; N]);
+            lanes.sound &= fit_core::Mask::all(sound);
+            normal.cost.pour(&mut lanes.cost);
+            for j in all.all::<R>() {
+                normal.gradient[j].pour(&mut lanes.gradient[j]);
+                for k in all.from::<R>(j) {
+                    if k >= j {
+                        normal.hessian.0[j][k].pour(&mut lanes.hessian[j][k]);
+                    }
                 }
             }
+            from = end;
         }
-        from = end;
-    }
-    to.cost = total(&lanes.cost);
-    to.sound = lanes.sound;
-    for j in 0..count.min(N) {
-        to.gradient[j] = total(&lanes.gradient[j]);
-        for k in j..count.min(N) {
-            to.hessian[j][k] = total(&lanes.hessian[j][k]);
+        to.cost = total(&lanes.cost);
+        to.sound = lanes.sound;
+        for j in 0..count.min(N) {
+            to.gradient[j] = total(&lanes.gradient[j]);
+            for k in j..count.min(N) {
+                to.hessian[j][k] = total(&lanes.hessian[j][k]);
+            }
         }
     }
 }

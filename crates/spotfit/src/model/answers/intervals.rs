@@ -82,7 +82,7 @@ impl Profiled<'_, '_> {
         let Some((loss, scales)) = self.loss else {
             let from = CurveStart::PerFit(start.view().into());
             let formula = &self.model.formula;
-            let fits = self.fitter.fit_double(formula, &copies.curves(), from, options)?;
+            let fits = self.fitter.double().fit(formula, &copies.curves(), from, options)?;
             let known = options.absolute || options.estimator == Estimator::MaximumLikelihood;
             let unit = |fit: usize| match fits.degrees[fit] {
                 _ if known => 1.0,

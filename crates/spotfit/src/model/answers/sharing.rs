@@ -55,7 +55,8 @@ impl Sharers<'_, '_> {
         let start = within(&fits.parameters, options);
         let from = CurveStart::PerFit(start.view().into());
         let formula = &self.model.formula;
-        let best = self.fitter.fit_shared(formula, self.curves, from, &precise, self.sharing)?;
+        let best =
+            self.fitter.double().fit_shared(formula, self.curves, from, &precise, self.sharing)?;
         let parts = parts_of(self.sharing, count);
         let targets: Vec<Target> = (0..parts.len())
             .flat_map(|part| self.targets(part, &parts[part], &best.fits, options))
@@ -207,7 +208,8 @@ impl Sharers<'_, '_> {
         let options = precise.clone().with_limits(CurveLimits::PerFit(limits));
         let from = CurveStart::PerFit(start.view().into());
         let formula = &self.model.formula;
-        let found = self.fitter.fit_shared(formula, &copies.curves(), from, &options, &sharing)?;
+        let found =
+            self.fitter.double().fit_shared(formula, &copies.curves(), from, &options, &sharing)?;
         let told = within(&found.fits.parameters, &options);
         let mut first = 0;
         for (copy, &at) in active.iter().enumerate() {
@@ -243,7 +245,8 @@ impl Sharers<'_, '_> {
         let begin = within(&found.parameters, options);
         let from = CurveStart::PerFit(begin.view().into());
         let formula = &self.model.formula;
-        let first = self.fitter.fit_shared(formula, self.curves, from, options, self.sharing)?;
+        let first =
+            self.fitter.double().fit_shared(formula, self.curves, from, options, self.sharing)?;
         let second = other.fit_shared(self.fitter, self.curves, start, own, &sharing)?.shared;
         let count = found.len();
         let inner = parts_of(&sharing, count);

@@ -108,7 +108,7 @@ pub fn fit_statistics(
     fits: &CurveFits,
     options: &CurveOptions,
 ) -> Vec<FitStatistics> {
-    fitter.reference().map(fits.len(), |fit| {
+    fitter.double().map(fits.len(), |fit| {
         let [data, weights] = data_and_weights(curves, fit);
         FitStatistics::new(&data, &weights, fits.chi2[fit], fits.degrees[fit], options)
     })

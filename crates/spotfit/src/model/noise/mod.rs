@@ -424,7 +424,7 @@ impl Model {
         let task = Task::new(self, fitter, &weighted, &options);
         let mut states = vec![State::default(); count];
         let last = task.rounds(binomial, fits, &mut states)?;
-        let deviances = fitter.reference().map(count, |fit| {
+        let deviances = fitter.double().map(count, |fit| {
             let seen = task.see(fit, fits.parameters.row(fit).to_vec());
             let values = task.values(&seen.parameters, &seen.places);
             let trials = binomial.trials(fit, points);

@@ -33,7 +33,7 @@ impl Model {
         let fit = |start: CurveStart<'_>| -> Result<CurveFits, ModelError> {
             let of = |fit: usize, variable: usize, point: usize| errors.of(fit, variable, point);
             let model = (&self.formula, &along);
-            Ok(fitter.reference().fit_orthogonal(model, curves, start, options, &of)?)
+            Ok(fitter.double().fit_orthogonal(model, curves, start, options, &of)?)
         };
         let mut from = within(&plain.parameters, options);
         let is_given = !matches!(start, CurveStart::Estimate);
@@ -54,7 +54,7 @@ impl Model {
         }
         let task = Task::new(self, fitter, curves, options);
         let points = curves.points();
-        let rows = fitter.reference().map(fits.len(), |fit| {
+        let rows = fitter.double().map(fits.len(), |fit| {
             if fits.statuses[fit] == Status::Invalid {
                 return vec![0.0; points];
             }

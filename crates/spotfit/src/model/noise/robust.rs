@@ -93,7 +93,7 @@ impl Robust {
         scales: &[f64],
         rate: Option<f64>,
     ) -> (Vec<Outlier>, Vec<LossUnit>) {
-        let judged = task.fitter.reference().map(fits.len(), |fit| {
+        let judged = task.fitter.double().map(fits.len(), |fit| {
             let is_there = fits.statuses[fit] != Status::Invalid;
             is_there.then(|| self.judge(task, fits, fit, scales[fit], rate))?
         });
@@ -144,7 +144,7 @@ impl Robust {
             let residuals = seen.residuals(task);
             residuals.map_or(f64::INFINITY, |all| all.iter().map(|left| left.abs()).sum())
         };
-        let is_other = task.fitter.reference().map(fits.len(), |fit| {
+        let is_other = task.fitter.double().map(fits.len(), |fit| {
             fits.statuses[fit] != Status::Invalid && size(others, fit) < size(fits, fit)
         });
         for (fit, state) in own.into_iter().enumerate().filter(|(fit, _)| is_other[*fit]) {

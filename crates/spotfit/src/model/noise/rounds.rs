@@ -183,7 +183,7 @@ impl<'a> Task<'a> {
         let mut active: Vec<usize> = (0..self.curves.count()).filter(is_there).collect();
         for _ in 0..options.max_iterations {
             let parameters = |fit: usize| fits.parameters.row(fit).to_vec();
-            let made = self.fitter.reference().map(active.len(), |place| {
+            let made = self.fitter.double().map(active.len(), |place| {
                 let fit = active[place];
                 let mut state = states[fit].clone();
                 state.rounds += 1;
@@ -235,7 +235,7 @@ impl<'a> Task<'a> {
         }
         let (formula, start) = (&self.model.formula, start.view().into());
         if self.precise {
-            return self.fitter.fit_double(formula, &copies.curves(), start, &options);
+            return Ok(self.fitter.double().fit(formula, &copies.curves(), start, &options)?);
         }
         self.fitter.fit(formula, &copies.curves(), start, &options)
     }

@@ -53,7 +53,7 @@ pub(super) fn search(
     if linear.iter().zip(&task.options.fixed).all(|(linear, fixed)| *linear || *fixed) {
         return Ok(());
     }
-    let known = task.fitter.reference().map(fits.len(), |fit| is_doubtful(task, fits, fit, states));
+    let known = task.fitter.double().map(fits.len(), |fit| is_doubtful(task, fits, fit, states));
     let doubtful: Vec<usize> = (0..fits.len()).filter(|&fit| known[fit]).collect();
     let each = (CHUNK / (PARTS * task.curves.points()).max(1)).max(1);
     for group in doubtful.chunks(each) {
@@ -126,9 +126,9 @@ fn begin(
     own.rounds(&Trimmed, &mut found, &mut states)?;
     let left = task
         .fitter
-        .reference()
+        .double()
         .map(rows.len(), |row| own.see(row, found.parameters.row(row).to_vec()).sized(&own));
-    let now = task.fitter.reference().map(group.len(), |at| {
+    let now = task.fitter.double().map(group.len(), |at| {
         task.see(group[at], fits.parameters.row(group[at]).to_vec()).sized(task)
     });
     let mut begun = Vec::new();

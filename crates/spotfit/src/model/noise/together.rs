@@ -192,7 +192,7 @@ impl Together<'_> {
         let mut is_lost = vec![false; count];
         let mut phases = vec![phase; count];
         let mut rounds = vec![0; count];
-        let reference = self.task.fitter.reference();
+        let reference = self.task.fitter.double();
         for _ in 0..options.max_iterations {
             let active: Vec<usize> =
                 (0..count).filter(|&part| !ended.is_ended[part] && !is_lost[part]).collect();
@@ -243,8 +243,13 @@ impl Together<'_> {
             let curves = self.task.curves.reborrow().with_weights(weights.view());
             let from = ended.parameters.view().into();
             let formula = &self.task.model.formula;
-            let found =
-                self.task.fitter.fit_shared(formula, &curves, from, &finer, self.sharing)?;
+            let found = self.task.fitter.double().fit_shared(
+                formula,
+                &curves,
+                from,
+                &finer,
+                self.sharing,
+            )?;
             for part in active {
                 if is_lost[part] {
                     continue;
@@ -335,7 +340,8 @@ impl Together<'_> {
         let from = ended.parameters.view().into();
         let known = (*options).clone().with_absolute(true);
         let formula = &model.formula;
-        let mut shared = fitter.fit_shared(formula, &pseudo, from, &known, self.sharing)?;
+        let mut shared =
+            fitter.double().fit_shared(formula, &pseudo, from, &known, self.sharing)?;
         let mut scales = vec![f64::NAN; count];
         let mut outliers = Vec::new();
         for (part, (fits, _)) in self.parts.iter().enumerate() {

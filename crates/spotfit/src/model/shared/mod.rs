@@ -106,9 +106,9 @@ impl Model {
             CurveStart::Estimate => {
                 let start = self.start_beside(fitter, curves, options, sharing)?;
                 let start = start.view().into();
-                fitter.fit_shared(&self.formula, curves, start, options, sharing)?
+                fitter.double().fit_shared(&self.formula, curves, start, options, sharing)?
             }
-            _ => fitter.fit_shared(&self.formula, curves, start, options, sharing)?,
+            _ => fitter.double().fit_shared(&self.formula, curves, start, options, sharing)?,
         };
         Ok(SharedModelFits::new(self, shared))
     }

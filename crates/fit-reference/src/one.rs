@@ -3,21 +3,23 @@
 use std::marker::PhantomData;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-use fit_core::pass::{Axes, CovarianceEstimator, Likelihood, Method, Serial, Summable, Visitor};
+use fit_core::pass::{
+    Axes, CovarianceEstimator, Each, Likelihood, Method, Serial, Summable, Tile, Visitor,
+};
 use fit_core::{
-    ArgumentError, Errors, Estimator, Fit, Options, Outline, Pixel, Scalar, Setup, Size,
-    fit_in_place,
+    ArgumentError, Errors, Estimator, Fit, Options, Outline, Pixel, PixelProfile, Scalar, Setup,
+    Size, fit_in_place,
 };
 use fit_windows::NoteKind;
 use ndarray::ArrayView2;
 
 /// The EM gain of the camera, if there is one.
-pub(crate) fn em_gain(options: &Options) -> f64 {
+pub fn em_gain(options: &Options) -> f64 {
     options.camera.and_then(|camera| camera.em_gain).unwrap_or(1.0)
 }
 
 /// Writes the pixels of a window, row after row, to the first of `numbers`.
-pub(crate) fn read<P: Pixel, R: Scalar>(window: ArrayView2<'_, P>, numbers: &mut [R]) {
+pub fn read<P: Pixel, R: Scalar>(window: ArrayView2<'_, P>, numbers: &mut [R]) {
     if let Some(pixels) = window.to_slice() {
         for (number, &pixel) in numbers.iter_mut().zip(pixels) {
             *number = R::from_pixel(pixel);
@@ -30,7 +32,7 @@ pub(crate) fn read<P: Pixel, R: Scalar>(window: ArrayView2<'_, P>, numbers: &mut
 }
 
 /// A method for spots of some shape. A call for each fit takes no time beside it.
-pub(crate) trait FitOne<R>: Send + Sync + UnwindSafe + RefUnwindSafe {
+pub trait FitOne<R>: Send + Sync + UnwindSafe + RefUnwindSafe {
     /// See [`Method::takes_notes`].
     fn takes_notes(&self) -> bool;
     /// See [`fit_in_place`].
@@ -60,14 +62,23 @@ impl<R: Scalar, M: Method<R>> FitOne<R> for ByMethod<M> {
 }
 
 /// Errors of fits of some shape.
-pub(crate) trait ErrorsOfOne<R>: Send + Sync + UnwindSafe + RefUnwindSafe {
+pub trait ErrorsOfOne<R>: Send + Sync + UnwindSafe + RefUnwindSafe {
     /// The errors of a fit of a window with variances and weights; `None` if there is too little memory for axes.
     fn errors(&self, window: &[R], side: [&[R]; 2], axes: &mut [R], fit: &Fit<R>)
     -> Option<Errors>;
+    /// Writes αf of each pixel; `numbers` are those of the pixels.
+    fn light(&self, fit: &Fit<R>, numbers: &[R], axes: &mut [R], light: &mut [R]);
+}
+
+/// Spots of this shape.
+struct OfShape<R, S, const P: usize, const Q: usize> {
+    covariance: CovarianceEstimator<R, S, P, Q>,
+    shape: S,
+    profile: PixelProfile,
 }
 
 impl<R: Scalar, S: Summable<P>, const P: usize, const Q: usize> ErrorsOfOne<R>
-    for CovarianceEstimator<R, S, P, Q>
+    for OfShape<R, S, P, Q>
 {
     fn errors(
         &self,
@@ -76,15 +87,34 @@ impl<R: Scalar, S: Summable<P>, const P: usize, const Q: usize> ErrorsOfOne<R>
         axes: &mut [R],
         fit: &Fit<R>,
     ) -> Option<Errors> {
-        let size = self.size();
+        let size = self.covariance.size();
         let mut axes = Axes::new(axes, size)?;
         let mut tile =
             Serial::new(window, size, &mut axes).with_notes(variances).with_weights(weights);
         let Fit { x, y, sigma_x, sigma_y, angle, amplitude, background, .. } = *fit;
         let outline = Outline { x, y, sigma_x, sigma_y, angle };
         let slopes = [fit.offset_x, fit.offset_y];
-        let estimate = self.errors(&mut tile, outline, [amplitude, background], slopes);
+        let estimate = self.covariance.errors(&mut tile, outline, [amplitude, background], slopes);
         Some(Errors::from_estimate(&estimate, fit, Q))
+    }
+
+    fn light(&self, fit: &Fit<R>, numbers: &[R], axes: &mut [R], light: &mut [R]) {
+        let size = self.covariance.size();
+        let Some(mut axes) = Axes::new(axes, size) else { return };
+        let Fit { x, y, sigma_x, sigma_y, angle, amplitude, .. } = *fit;
+        let (p, constants) = self.shape.parameters(Outline { x, y, sigma_x, sigma_y, angle });
+        let spot = self.shape.spot(self.profile, &constants, &p);
+        let mut tile = Serial::new(numbers, size, &mut axes);
+        self.shape.show::<_, _, _, false>(&mut tile, spot, amplitude, &mut Light(light));
+    }
+}
+
+/// Takes the light of each pixel, whose value is its number.
+struct Light<'a, R>(&'a mut [R]);
+
+impl<R: Scalar> Each<R> for Light<'_, R> {
+    fn pixel<T: Tile<R>>(&mut self, _: bool, [height, value]: [R; 2], number: R, _: R) {
+        self.0[number.to_f64() as usize] = height * value;
     }
 }
 
@@ -133,7 +163,7 @@ impl<R: Scalar> Visitor for MakeErrorsOfOne<'_, R> {
         let Self { size, options, side: [mapped, weighted], .. } = self;
         let covariance =
             CovarianceEstimator::<R, S, P, Q>::for_shape(shape, size, options, mapped, weighted)?;
-        Ok(Box::new(covariance))
+        Ok(Box::new(OfShape { covariance, shape, profile: options.profile }))
     }
 }
 

@@ -16,16 +16,15 @@
 //!
 //! Pixels that photons and read noise explain keep the errors of the model, to the last bit.
 
-use std::panic::{RefUnwindSafe, UnwindSafe};
-
-use fit_core::pass::{Axes, Each, HIDDEN, Serial, Summable, Tile, Visitor};
+use fit_core::pass::HIDDEN;
 use fit_core::{
-    ArgumentError, Background, Camera, Errors, Estimator, Fit, Fits, Options, Outline, Pixel, Real,
-    Size, Status, scratch_len,
+    ArgumentError, Background, Camera, Errors, Estimator, Fit, Fits, Options, Outline, Real, Size,
+    Status, scratch_len,
 };
-use fit_windows::{AnyWindows, NoteKind, Windows};
+use fit_windows::{AnyWindows, NoteKind};
 
-use crate::one::{ErrorsOfOne, FitOne, em_gain, errors_of_one, fit_one, read};
+use crate::batch::{Arithmetic, Window};
+use crate::one::{ErrorsOfOne, FitOne, em_gain, errors_of_one, fit_one};
 
 /// By how many standard deviations Pearson's χ² is above what noise explains where the residuals are asked.
 const MORE: f32 = 2.0;
@@ -54,14 +53,18 @@ pub fn widen_errors(
 }
 
 /// What [`widen_errors`] needs for windows of one size and kind, made once. It does not allocate afterwards.
-pub(crate) struct Widener {
+pub struct Widener {
     options: Options,
     side: [bool; 2],
     work: Work,
 }
 
 impl Widener {
-    pub(crate) fn new(options: &Options, windows: &AnyWindows<'_>) -> Result<Self, ArgumentError> {
+    /// For windows like these.
+    ///
+    /// # Errors
+    /// [`ArgumentError`] for options that no fit has.
+    pub fn new(options: &Options, windows: &AnyWindows<'_>) -> Result<Self, ArgumentError> {
         let data = windows.side_data();
         let side = [data.is_mapped(), data.is_weighted()];
         // Counts are whole, and a baseline may be off by as much.
@@ -70,8 +73,11 @@ impl Widener {
         Ok(Self { options: *options, side, work: Work::new(windows.size(), options, side, unit)? })
     }
 
-    /// Makes it where there is none and something is to be widened.
-    pub(crate) fn widen_odd(
+    /// The same, made where there is none and something is to be widened.
+    ///
+    /// # Errors
+    /// [`ArgumentError`] for options that no fit has.
+    pub fn widen_odd(
         made: &mut Option<Self>,
         options: &Options,
         windows: AnyWindows<'_>,
@@ -89,14 +95,45 @@ impl Widener {
         widener.widen(windows, first, fits, errors)
     }
 
-    pub(crate) fn widen(
+    /// See [`widen_errors`].
+    ///
+    /// # Errors
+    /// [`ArgumentError`] for options that no fit has.
+    pub fn widen(
         &mut self,
         windows: AnyWindows<'_>,
         first: usize,
         fits: Fits<'_>,
         errors: &mut [Errors],
     ) -> Result<(), ArgumentError> {
-        windows.visit(OfPixels { widener: self, first, fits, errors })
+        for (place, errors) in errors.iter_mut().enumerate() {
+            let fit = fits.at::<f64>(first + place);
+            if fit.status == Status::Invalid || !is_odd(errors) {
+                continue;
+            }
+            self.take(windows, first + place);
+            if let Some(mut found) = self.work.errors(&fit)? {
+                (found.goodness, found.excess) = (errors.goodness, errors.excess);
+                *errors = found;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a window in photons.
+    fn take(&mut self, windows: AnyWindows<'_>, index: usize) {
+        let Self { options, side: [mapped, weighted], work } = self;
+        let (camera, em_gain) = (options.camera.unwrap_or_default(), em_gain(options));
+        let Photons { photons: pixels, variances, weights, .. } = &mut work.window;
+        if !*mapped {
+            variances.fill((camera.read_noise / em_gain).powi(2));
+        }
+        let weights = if *weighted { &mut weights[..] } else { &mut [] };
+        f64::read(windows, Window { index, em_gain, pixels, variances, weights });
+        if !*mapped {
+            let gain = camera.photons_per_adu();
+            pixels.iter_mut().for_each(|pixel| *pixel = (*pixel - camera.baseline) * gain);
+        }
     }
 }
 
@@ -105,53 +142,8 @@ fn is_odd(errors: &Errors) -> bool {
     errors.excess > MORE
 }
 
-/// Waits for the type of the pixels.
-struct OfPixels<'a> {
-    widener: &'a mut Widener,
-    first: usize,
-    fits: Fits<'a>,
-    errors: &'a mut [Errors],
-}
-
-impl<'w> fit_windows::Visitor<'w> for OfPixels<'_> {
-    type Output = Result<(), ArgumentError>;
-
-    fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Self::Output {
-        let Self { widener, first, fits, errors } = self;
-        let Widener { options, side, work } = widener;
-        let (camera, em_gain) = (options.camera.unwrap_or_default(), em_gain(options));
-        let take = |index: usize, window: &mut Window| {
-            let Window { photons, variances, weights, .. } = window;
-            read(windows.window(index), photons);
-            if side[0] {
-                windows.convert(index, photons, em_gain);
-                windows.notes(index, NoteKind::Variances, variances, em_gain);
-            } else {
-                let gain = camera.photons_per_adu();
-                photons.iter_mut().for_each(|pixel| *pixel = (*pixel - camera.baseline) * gain);
-                variances.fill((camera.read_noise / em_gain).powi(2));
-            }
-            if side[1] {
-                windows.notes(index, NoteKind::Weights, weights, em_gain);
-            }
-        };
-        for (place, errors) in errors.iter_mut().enumerate() {
-            let fit = fits.at::<f64>(first + place);
-            if fit.status == Status::Invalid || !is_odd(errors) {
-                continue;
-            }
-            take(first + place, &mut work.window);
-            if let Some(mut found) = work.errors(&fit)? {
-                (found.goodness, found.excess) = (errors.goodness, errors.excess);
-                *errors = found;
-            }
-        }
-        Ok(())
-    }
-}
-
 /// A window in photons.
-struct Window {
+struct Photons {
     photons: Vec<f64>,
     /// Of the read noise.
     variances: Vec<f64>,
@@ -161,7 +153,7 @@ struct Window {
     width: usize,
 }
 
-impl Window {
+impl Photons {
     fn seen(&self, at: usize) -> bool {
         self.variances[at] < HIDDEN && self.weights[at] > 0.0 && self.photons[at].is_finite()
     }
@@ -175,14 +167,13 @@ impl Window {
 
 /// What is needed for windows of one size.
 struct Work {
-    window: Window,
+    window: Photons,
     side: [bool; 2],
     /// Of photons.
     options: Options,
     excess: f64,
     /// What a pixel is below the offset without read noise.
     unit: f64,
-    light: Box<dyn LightOfOne>,
     errors: Box<dyn ErrorsOfOne<f64>>,
     /// Least squares beside maximum likelihood.
     beside: Option<Box<dyn FitOne<f64>>>,
@@ -223,7 +214,7 @@ impl Work {
             likely.then(|| fit_one::<f64>(size, &options, NoteKind::Weights, false)).transpose()?;
         let pixels = size.pixels();
         Ok(Self {
-            window: Window {
+            window: Photons {
                 photons: vec![0.0; pixels],
                 variances: vec![0.0; pixels],
                 weights: vec![1.0; pixels],
@@ -234,7 +225,6 @@ impl Work {
             options,
             excess: if gain.is_some() { 2.0 } else { 1.0 },
             unit,
-            light: options.shape.visit(options.background, MakeLight { size, options: &options }),
             errors: errors_of_one::<f64>(size, &options, side)?,
             beside,
             scratch: vec![0.0; scratch_len(size)],
@@ -247,7 +237,7 @@ impl Work {
 
     /// The errors that the residuals of a window show; `None` if its pixels may be photons.
     fn errors(&mut self, fit: &Fit<f64>) -> Result<Option<Errors>, ArgumentError> {
-        let Window { photons, variances, .. } = &self.window;
+        let Photons { photons, variances, .. } = &self.window;
         let limit = |variance: f64| -(BELOW * variance.sqrt() + self.unit);
         let below = |at: usize| self.window.seen(at) && photons[at] < limit(variances[at]);
         if !(0..photons.len()).any(below) {
@@ -302,7 +292,7 @@ impl Work {
     }
 
     fn of_window(&mut self, fit: &Fit<f64>) -> Option<Errors> {
-        let Window { photons, variances, weights, .. } = &self.window;
+        let Photons { photons, variances, weights, .. } = &self.window;
         let (variances, weights): (&[f64], &[f64]) =
             (if self.side[0] { variances } else { &[] }, if self.side[1] { weights } else { &[] });
         self.errors.errors(photons, [variances, weights], &mut self.scratch, fit)
@@ -312,13 +302,13 @@ impl Work {
     fn light_up(&mut self, which: usize, fit: &Fit<f64>) {
         let light = &mut self.lights[which];
         light.fill(0.0);
-        self.light.light(fit, &self.window.numbers, &mut self.scratch, light);
+        self.errors.light(fit, &self.window.numbers, &mut self.scratch, light);
     }
 
     /// t: the variance of a pixel of the background, but for the read noise. It is not below that of the background's photons.
     fn scatter(&mut self, fit: &Fit<f64>, which: usize) -> f64 {
         let (window, light, excess) = (&self.window, &self.lights[which], self.excess);
-        let Window { photons, variances, .. } = window;
+        let Photons { photons, variances, .. } = window;
         let seen = (0..light.len()).filter(|&at| window.seen(at));
         let (all, squares) = (&mut self.residuals, &mut self.squares);
         all.clear();
@@ -355,54 +345,4 @@ fn cut_off(z: f64) -> f64 {
     let above = 0.5 + 0.5 * integral / 1.064_467_019_431_226_2;
     let mean = z * above + density;
     ((z * z + 1.0) * above + z * density - mean * mean).clamp(0.0, 1.0)
-}
-
-/// The light of spots of some shape.
-trait LightOfOne: Send + Sync + UnwindSafe + RefUnwindSafe {
-    /// Writes αf of each pixel; `numbers` are those of the pixels.
-    fn light(&self, fit: &Fit<f64>, numbers: &[f64], axes: &mut [f64], light: &mut [f64]);
-}
-
-/// Makes it for a shape.
-struct MakeLight<'a> {
-    size: Size,
-    options: &'a Options,
-}
-
-/// Spots of this shape.
-struct OfShape<S, const P: usize> {
-    shape: S,
-    size: Size,
-    options: Options,
-}
-
-impl Visitor for MakeLight<'_> {
-    type Output = Box<dyn LightOfOne>;
-
-    fn visit<S: Summable<P>, const P: usize, const L: usize, const Q: usize>(
-        self,
-        shape: S,
-    ) -> Self::Output {
-        Box::new(OfShape { shape, size: self.size, options: *self.options })
-    }
-}
-
-impl<S: Summable<P>, const P: usize> LightOfOne for OfShape<S, P> {
-    fn light(&self, fit: &Fit<f64>, numbers: &[f64], axes: &mut [f64], light: &mut [f64]) {
-        let Some(mut axes) = Axes::new(axes, self.size) else { return };
-        let Fit { x, y, sigma_x, sigma_y, angle, amplitude, .. } = *fit;
-        let (p, constants) = self.shape.parameters(Outline { x, y, sigma_x, sigma_y, angle });
-        let spot = self.shape.spot(self.options.profile, &constants, &p);
-        let mut tile = Serial::new(numbers, self.size, &mut axes);
-        self.shape.show::<_, _, _, false>(&mut tile, spot, amplitude, &mut Light(light));
-    }
-}
-
-/// Takes the light of each pixel, whose value is its number.
-struct Light<'a>(&'a mut [f64]);
-
-impl Each<f64> for Light<'_> {
-    fn pixel<T: Tile<f64>>(&mut self, _: bool, [height, value]: [f64; 2], number: f64, _: f64) {
-        self.0[number as usize] = height * value;
-    }
 }
