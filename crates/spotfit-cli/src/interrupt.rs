@@ -1,13 +1,14 @@
-//! Ctrl-C and a request to terminate end the process, and leave nothing behind.
+//! Ctrl-C, a request to terminate and a fault of the program end the process, and leave nothing behind.
 //!
-//! The work ends between two chunks if that is soon enough. Otherwise, in a read that blocks or a chunk that takes
-//! long, the process ends without it.
+//! After a signal the work ends between two chunks if that is soon enough. Otherwise, in a read that blocks or a chunk that takes
+//! long, the process ends without it. A panic ends it at once, on whatever thread: what is published cannot unwind.
 
+use std::io::{Write as _, stderr};
 use std::process::exit;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
+use std::{panic, thread};
 
 use super::error::CliError;
 use crate::say::hearer::hearer;
@@ -25,6 +26,13 @@ const END: Duration = Duration::from_millis(400);
 
 /// The exit status of a process that was interrupted.
 pub(crate) const STATUS: u8 = 130;
+
+/// What is said of a fault after what and where it was, and its exit status, which is that of Rust.
+const FAULT: (&str, i32) = ("this is a fault of Spotfit, which ends; please report it", 101);
+
+/// Who else hears of a fault.
+type Hears = Box<dyn Fn(&str) + Send + Sync>;
+static HEARS: OnceLock<Hears> = OnceLock::new();
 
 fn meaning() -> MutexGuard<'static, Option<String>> {
     MEANING.lock().unwrap_or_else(PoisonError::into_inner)
@@ -55,6 +63,34 @@ pub(crate) fn watch() {
         let seen = std::sync::Arc::new(AtomicBool::new(false));
         let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, seen);
     }
+}
+
+/// A panic from now on ends the process.
+pub(crate) fn end_at_faults() {
+    let tell = panic::take_hook();
+    panic::set_hook(Box::new(move |fault| {
+        tell(fault);
+        later(END, || std::process::abort());
+        let _abandoned = spotfit::output::abandon();
+        let (words, status) = FAULT;
+        let _ = writeln!(stderr(), "spotfit: {words}");
+        if let Some(hears) = HEARS.get() {
+            hears(words);
+        }
+        exit(status);
+    }));
+}
+
+/// Somebody hears of a fault, too, on the thread that has it.
+#[cfg(feature = "view")]
+pub(crate) fn hears_faults(hears: impl Fn(&str) + Send + Sync + 'static) {
+    let _ = HEARS.set(Box::new(hears));
+}
+
+/// A fault, if a test of a debug build asks for one.
+pub(crate) fn fault_of_tests() {
+    let asked = cfg!(debug_assertions) && std::env::var_os("SPOTFIT_FAULT").is_some();
+    assert!(!asked, "a test asks for it");
 }
 
 /// Does something after a while; false if there can be no thread for it.

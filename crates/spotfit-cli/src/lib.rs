@@ -96,6 +96,7 @@ enum Command {
 
 /// Runs the command with the words of this process, and gives the status to exit with.
 pub fn main() -> ExitCode {
+    interrupt::end_at_faults();
     let words = with_preset(std::env::args_os().collect());
     let parsed = words.map(|words| Arguments::command().get_matches_from(words));
     interrupt::watch();

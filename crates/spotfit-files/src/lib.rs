@@ -12,6 +12,7 @@ mod no_text;
 pub mod npy;
 mod number_text;
 pub mod output;
+mod sort;
 pub mod yaml;
 
 /// The version of `ndarray` whose arrays frames are.
@@ -27,4 +28,5 @@ pub mod private {
     pub use crate::movie::possible_pixel;
     pub use crate::no_text::no_text;
     pub use crate::number_text::{write_double, write_single, write_whole};
+    pub use crate::sort::{sort_by, sort_by_key};
 }

@@ -4,10 +4,12 @@
 mod averages;
 mod depth;
 pub mod drift;
+mod fourier;
 mod length;
 pub mod link;
 mod near;
 pub mod pairs;
+mod parallel;
 pub mod positions;
 mod range;
 #[cfg(feature = "render")]
@@ -28,6 +30,8 @@ pub use range::OutOfRange;
 #[doc(hidden)]
 pub mod private {
     pub use crate::averages::{median, root_mean_square};
+    pub use crate::fourier::fourier;
+    pub use crate::parallel::{change_each, change_parts, of_all, of_each};
     pub use crate::short::short;
     pub use crate::table::conditions::{Operand, operands, words};
     pub use crate::table::picasso::{in_nanometres, pixel_size};

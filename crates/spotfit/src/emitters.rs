@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use fit_core::{Camera, Estimator, Fit, Pixel, PixelProfile, Shape, Size, Start, Status};
+use fit_core::{Camera, Estimator, Fit, PixelProfile, Shape, Size, Start, Status};
 use fit_cpu::{BatchError, MOST_THREADS};
 use fit_crowd::{CrowdError, CrowdFinder, CrowdOptions, Emitter, EmitterImage, WindowLimit};
-use fit_windows::{AnyWindows, Visitor, Windows};
+use fit_windows::AnyWindows;
 use rayon::prelude::*;
+use spotfit_files::private::sort_by;
 use spotfit_locs::private::median;
 
 use crate::backend::{Backend, FitError, FitterOptions};
@@ -316,8 +317,7 @@ impl EmitterFitter {
             .with_window(limit)
             .with_even(true);
         let camera = self.camera();
-        let search = Search { options: &options, camera: &camera, part };
-        Ok(self.pool.install(|| windows.visit(search))?)
+        Ok(self.pool.install(|| search(&windows, part, &options, &camera))?)
     }
 
     /// The median width of windows that are fitted with one spot each.
@@ -338,50 +338,36 @@ impl EmitterFitter {
 }
 
 /// Finds the emitters of each window.
-struct Search<'a> {
-    options: &'a CrowdOptions,
-    camera: &'a Camera,
+fn search(
+    windows: &AnyWindows<'_>,
     part: Range<usize>,
-}
-
-impl<'w> Visitor<'w> for Search<'_> {
-    type Output = Result<Vec<Vec<EmitterFit>>, CrowdError>;
-
-    fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Self::Output {
-        let Size { width, height } = windows.size();
-        let excess = excess(self.camera);
-        // What is wrong with the options is said whatever the windows.
-        CrowdFinder::new(width, height, self.options)?;
-        let make = || (CrowdFinder::new(width, height, self.options), Electrons::default());
-        windows_of(self.part, &make, &|(finder, electrons), number| {
-            let finder = finder.as_mut().map_err(|error| *error)?;
-            let raised = electrons.take(&windows, number, self.camera);
-            let mut found = finder.find(&electrons.frame(width, height)?)?.to_vec();
-            // A stable order: of equal ones that above.
-            found.sort_by(|a, b| b.photons.total_cmp(&a.photons));
-            if found.is_empty() {
-                return Ok(vec![EmitterFit::none(number)]);
-            }
-            let all = (1..).zip(&found);
-            let of = |(emitter, found)| {
-                let fit = EmitterFit::of(number, emitter, found, excess);
-                EmitterFit { background: fit.background - raised, ..fit }
-            };
-            Ok(all.map(of).collect())
-        })
-    }
-}
-
-/// A thread's finder, and its memory.
-type Finder = (Result<CrowdFinder, CrowdError>, Electrons);
-/// What a thread does with the window of a number.
-type Find<'a> = dyn Fn(&mut Finder, usize) -> Result<Vec<EmitterFit>, CrowdError> + Sync + 'a;
-
-/// What is found in each window. Knows no type of pixels: threads are shared out once for all of them.
-fn windows_of(
-    part: Range<usize>,
-    make: &(dyn Fn() -> Finder + Sync),
-    find: &Find<'_>,
+    options: &CrowdOptions,
+    camera: &Camera,
 ) -> Result<Vec<Vec<EmitterFit>>, CrowdError> {
+    let Size { width, height } = windows.size();
+    let excess = excess(camera);
+    // What is wrong with the options is said whatever the windows.
+    CrowdFinder::new(width, height, options)?;
+    let make = || (CrowdFinder::new(width, height, options), Electrons::default());
+    let find = |(finder, electrons): &mut (Result<CrowdFinder, CrowdError>, Electrons), number| {
+        let finder = finder.as_mut().map_err(|error| *error)?;
+        let raised = electrons.take(windows, number, camera);
+        let found = finder.find(&electrons.frame(width, height)?)?.to_vec();
+        Ok(fits_of(number, found, excess, raised))
+    };
     part.into_par_iter().with_min_len(PART).map_init(make, find).collect()
+}
+
+/// The emitters of a window, whose pixels were raised by so much, the brightest first.
+fn fits_of(number: usize, mut found: Vec<Emitter>, excess: f64, raised: f64) -> Vec<EmitterFit> {
+    if found.is_empty() {
+        return vec![EmitterFit::none(number)];
+    }
+    // A stable order: of equal ones that above.
+    sort_by(&mut found, |a, b| b.photons.total_cmp(&a.photons));
+    let of = |(emitter, found)| {
+        let fit = EmitterFit::of(number, emitter, found, excess);
+        EmitterFit { background: fit.background - raised, ..fit }
+    };
+    (1..).zip(&found).map(of).collect()
 }

@@ -32,16 +32,10 @@ thread_local! {
 /// Does something of which somebody hears. Verbs say and ask everything on the thread that runs them.
 #[cfg(feature = "view")]
 pub(crate) fn heard_by<T>(hearer: Rc<dyn Hearer>, work: impl FnOnce() -> T) -> T {
-    /// Also where the work panics.
-    struct Until;
-    impl Drop for Until {
-        fn drop(&mut self) {
-            HEARER.set(None);
-        }
-    }
     HEARER.set(Some(hearer));
-    let _until = Until;
-    work()
+    let done = work();
+    HEARER.set(None);
+    done
 }
 
 /// Who hears of the verb that this thread runs, if that is not the terminal.

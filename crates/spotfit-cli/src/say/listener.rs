@@ -38,6 +38,7 @@ impl Listener for Terminal {
     }
 
     fn progress(&self, done: u64) {
+        interrupt::fault_of_tests();
         if let Some(hearer) = hearer() {
             return hearer.progress(done);
         }

@@ -3,7 +3,6 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -94,6 +93,11 @@ impl Jobs {
         self.queue().running.is_some()
     }
 
+    /// The number of the one that runs, unless jobs are being changed.
+    pub(super) fn running(&self) -> Option<u64> {
+        self.queue.try_lock().ok()?.running.as_ref().map(|(number, ..)| *number)
+    }
+
     /// Those that run and wait.
     pub(super) fn told(&self) -> Value {
         let queue = self.queue();
@@ -133,12 +137,7 @@ fn run(session: &Arc<Session>, job: &Job) {
         true => Err(CliError::Interrupted),
         false => (session.verbs.run)(&job.checked.words),
     };
-    let done = catch_unwind(AssertUnwindSafe(|| heard_by(hearer.clone(), work)));
-    let done = done.unwrap_or_else(|_| {
-        let reason = "this is a fault of Spotfit; please report it";
-        Err(CliError::Other(reason.to_owned()))
-    });
-    let told = match done.and_then(|()| hearer.made()) {
+    let told = match heard_by(hearer.clone(), work).and_then(|()| hearer.made()) {
         Ok(told) => told,
         Err(error) => {
             hearer.forget();
@@ -146,10 +145,15 @@ fn run(session: &Arc<Session>, job: &Job) {
                 CliError::Interrupted => "cancelled; no output was written".to_owned(),
                 error => error.to_string(),
             };
-            json!({ "kind": "failed", "job": job.number, "error": text })
+            failed(Some(job.number), &text)
         }
     };
     session.events.tell(&told);
+}
+
+/// That a job has failed, or something that is none.
+pub(super) fn failed(job: Option<u64>, error: &str) -> Value {
+    json!({ "kind": "failed", "job": job, "error": error })
 }
 
 /// What the page hears of a job.

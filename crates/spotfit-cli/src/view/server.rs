@@ -4,12 +4,14 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
+use super::job::failed;
 use super::session::Session;
 use super::{Asked, browser, connection};
 use crate::error::CliError;
@@ -27,6 +29,8 @@ const BEAT: Duration = Duration::from_secs(5);
 const STAYS: Duration = Duration::from_secs(60);
 /// How long a job may take to end when the server does.
 const GRACE: Duration = Duration::from_millis(250);
+/// How long pages have to hear of a fault.
+const SENT: Duration = Duration::from_millis(100);
 
 /// Serves until Ctrl-C, or until its pages are closed.
 pub(super) fn serve(session: Arc<Session>, asked: &Asked<'_>) -> Result<(), CliError> {
@@ -49,6 +53,13 @@ pub(super) fn serve(session: Arc<Session>, asked: &Asked<'_>) -> Result<(), CliE
         } else {
             print(&format!("{address}\n"))?;
         }
+        let leading = page.as_ref().map(|page| page.path().to_owned());
+        let hearing = session.clone();
+        interrupt::hears_faults(move |fault| {
+            leading.as_ref().map(fs::remove_file);
+            hearing.events.tell(&failed(hearing.jobs.running(), fault));
+            thread::sleep(SENT);
+        });
         session.begin()?;
         let accepting = tokio::spawn(accept(listener, session.clone()));
         let mut beaten = Instant::now();
@@ -68,7 +79,7 @@ pub(super) fn serve(session: Arc<Session>, asked: &Asked<'_>) -> Result<(), CliE
     session.jobs.cancel_all();
     let ending = Instant::now();
     while session.jobs.is_running() && ending.elapsed() < GRACE {
-        std::thread::sleep(Duration::from_millis(5));
+        thread::sleep(Duration::from_millis(5));
     }
     served?;
     // Threads may be at work that nobody waits for.

@@ -10,7 +10,7 @@ use spotfit::table::TableFormat;
 
 use super::events::Events;
 use super::held::Held;
-use super::job::Jobs;
+use super::job::{Jobs, failed};
 use super::movie::{Opened, is_movie};
 use super::preview::Previews;
 use super::tables::Tables;
@@ -140,7 +140,7 @@ impl Session {
             Err(error) => {
                 let error = error.to_string();
                 self.tables.fails(id, &error);
-                json!({ "kind": "failed", "job": null, "error": error })
+                failed(None, &error)
             }
         };
         self.events.tell(&told);

@@ -44,6 +44,17 @@ impl ReadAt for File {
     }
 }
 
+impl ReadAt for Vec<u8> {
+    fn read_at(&self, place: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let from = usize::try_from(place).map_or(self.len(), |place| place.min(self.len()));
+        (&self[from..]).read(buffer)
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.len() as u64)
+    }
+}
+
 /// A reader, of which one thread reads at a time.
 struct Shared(Mutex<(Reader, Option<u64>)>);
 

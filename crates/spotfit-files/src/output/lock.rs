@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::parts::parts;
 use super::paths::leads_to;
 
 /// The right to make a file. It ends with this value, and with the process that has it, however that ends.
@@ -38,6 +39,7 @@ impl Lock {
             }
             // Whoever had it before may have removed the file between the lines above.
             if leads_to(&path, &file) {
+                parts().push(path.clone());
                 return Ok(Some(Self { path, file }));
             }
         }
@@ -61,6 +63,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
+        parts().retain(|part| *part != self.path);
         // Removed while it is locked: nobody else can have it under this name.
         if cfg!(unix) {
             let _ = fs::remove_file(&self.path);

@@ -184,7 +184,13 @@ impl Output {
         outputs: impl IntoIterator<Item = Self>,
         goes_on: &mut dyn FnMut(usize) -> bool,
     ) -> Result<(), OutputError> {
-        let mut outputs: Vec<Self> = outputs.into_iter().collect();
+        Self::complete(outputs.into_iter().collect(), goes_on)
+    }
+
+    fn complete(
+        mut outputs: Vec<Self>,
+        goes_on: &mut dyn FnMut(usize) -> bool,
+    ) -> Result<(), OutputError> {
         for output in &mut outputs {
             output.target.flush().map_err(OutputError::write(&output.name))?;
         }

@@ -1,7 +1,5 @@
 //! The drift of beads that were followed.
 
-use rayon::prelude::*;
-
 use super::bead_axis::{Axis, fill, frame_of};
 use super::beads::BeadTrack;
 use super::common::{CommonDrift, SeenPlace};
@@ -9,6 +7,7 @@ use super::error::DriftError;
 use super::movement::Drift;
 use super::options::{DriftInput, check_frames};
 use crate::averages::median;
+use crate::parallel::{of_all, of_each};
 
 /// Rounds of finding the drift from the beads' places and the reverse, by medians, and by those that agree.
 const MEDIAN_ROUNDS: usize = 3;
@@ -115,7 +114,8 @@ impl<'a> Together<'a> {
 
     /// Where the beads are without drift: the medians of their localizations, or the means of those that agree.
     fn places(&self, medians: bool) -> Vec<[f64; 3]> {
-        let place = |(bead, agrees): (&BeadTrack, &Vec<[bool; 2]>)| {
+        let place = |bead: usize| {
+            let (bead, agrees) = (&self.beads[bead], &self.agrees[bead]);
             [0, 1, 2].map(|k| {
                 let axis = &self.axes[k];
                 let Some(values) = axis.values else { return 0.0 };
@@ -134,7 +134,7 @@ impl<'a> Together<'a> {
                 }
             })
         };
-        self.beads.par_iter().zip(&self.agrees).map(place).collect()
+        of_each(self.beads.len(), &place)
     }
 
     /// Finds how far each bead can be trusted along an axis, by the median of its squares, and the variance of a localization of weight 1,
@@ -151,7 +151,7 @@ impl<'a> Together<'a> {
             let rows = beads[bead].rows.iter().filter(|&&row| axis.weight(row) > 0.0);
             median(rows.map(|&row| square(row, bead))) / MEDIAN_SQUARE
         };
-        let spreads: Vec<f64> = (0..beads.len()).into_par_iter().map(spread).collect();
+        let spreads = of_each(beads.len(), &spread);
         let usual = median(spreads.iter().copied().filter(|spread| *spread > 0.0));
         let trust: Vec<f64> = spreads
             .iter()
@@ -180,33 +180,30 @@ impl<'a> Together<'a> {
         let Self { positions, beads, axes, agrees } = self;
         let frames = axes[0].drift.len();
         let starts: Vec<usize> = (0..frames).step_by(FRAMES).collect();
-        let found: Vec<Vec<Found>> = starts
-            .par_iter()
-            .map(|&first| {
-                let next = |bead: &BeadTrack| {
-                    bead.rows.partition_point(|&row| frame_of(positions, row) < first)
-                };
-                let mut next: Vec<usize> = beads.iter().map(next).collect();
-                let mut common = CommonDrift::new([0.0; 2], [false; 2], JUMP, beads.len());
-                let mut seen = Vec::with_capacity(beads.len());
-                (first..frames.min(first + FRAMES))
-                    .map(|frame| {
-                        see(positions, beads, axes, reference, (frame, &mut next), &mut seen);
-                        if median {
-                            let by = [0, 1, 2].map(|axis| common.median(&seen, axis));
-                            let shift = (!seen.is_empty()).then_some((by, [1.0; 3]));
-                            return Found { shift, agree: Vec::new() };
-                        }
-                        // Of halves it cannot be said which is wrong.
-                        let shift = common.find(&mut seen, [0.0; 3]);
-                        let shift = shift.filter(|shift| 2 * shift.beads > seen.len());
-                        let agree = seen.iter().map(|seen| (seen.bead, seen.agrees)).collect();
-                        Found { shift: shift.map(|shift| (shift.by, shift.variance)), agree }
-                    })
-                    .collect()
-            })
-            .collect();
-        let found = found.into_iter().flatten().enumerate();
+        let of_some = |&first: &usize| -> Vec<Found> {
+            let next = |bead: &BeadTrack| {
+                bead.rows.partition_point(|&row| frame_of(positions, row) < first)
+            };
+            let mut next: Vec<usize> = beads.iter().map(next).collect();
+            let mut common = CommonDrift::new([0.0; 2], [false; 2], JUMP, beads.len());
+            let mut seen = Vec::with_capacity(beads.len());
+            (first..frames.min(first + FRAMES))
+                .map(|frame| {
+                    see(positions, beads, axes, reference, (frame, &mut next), &mut seen);
+                    if median {
+                        let by = [0, 1, 2].map(|axis| common.median(&seen, axis));
+                        let shift = (!seen.is_empty()).then_some((by, [1.0; 3]));
+                        return Found { shift, agree: Vec::new() };
+                    }
+                    // Of halves it cannot be said which is wrong.
+                    let shift = common.find(&mut seen, [0.0; 3]);
+                    let shift = shift.filter(|shift| 2 * shift.beads > seen.len());
+                    let agree = seen.iter().map(|seen| (seen.bead, seen.agrees)).collect();
+                    Found { shift: shift.map(|shift| (shift.by, shift.variance)), agree }
+                })
+                .collect()
+        };
+        let found = of_all(&starts, of_some).into_iter().flatten().enumerate();
         if median {
             for (frame, Found { shift, .. }) in found {
                 let Some((by, _)) = shift else { continue };

@@ -6,11 +6,11 @@
 //! of bins cost little. Where there is fast motion it is followed from afar (what is to be compared with is blurred by it at first), at
 //! smaller and smaller scales.
 
-use rayon::prelude::*;
-
 use super::pairs::{CELLS, DAMPING, Pairs, Wanted};
 use super::prior::Prior;
 use super::refine::{Axis, Chosen, Curve, MOST_PAIRS, NEGLIGIBLE, Search, Varies};
+use crate::parallel::of_each;
+use spotfit_files::private::sort_by;
 
 /// The most bins.
 const FINEST: usize = 1 << 16;
@@ -103,16 +103,16 @@ impl Search<'_> {
             let own: Option<Vec<_>> =
                 axes.map(|axis| Axis::new(&sums, axis, &curve.values[axis])).collect();
             let own = own?;
-            let choose = |(axis, own): (usize, &Axis<'_>)| {
+            let choose = |axis: usize| {
                 let before = [&curve.priors[axis], &curve.others[axis]];
                 let share = curve.shares[axis];
                 let share = match step == 1 {
                     true => share,
-                    false => own.calibrated(before[0], share, &parts[axis])?,
+                    false => own[axis].calibrated(before[0], share, &parts[axis])?,
                 };
-                own.choose_alone(before, share)
+                own[axis].choose_alone(before, share)
             };
-            let chosen: Option<Vec<Chosen>> = own.par_iter().enumerate().map(choose).collect();
+            let chosen: Option<Vec<Chosen>> = of_each(own.len(), &choose).into_iter().collect();
             let mut chosen = chosen?;
             agree(&mut chosen, &own);
             let longest = curve.follow(chosen, 0.3 * reach);
@@ -173,7 +173,7 @@ impl Axis<'_> {
             tops.max_by(|a, b| a.1.total_cmp(&b.1))
         };
         let mut found: Vec<_> = before.iter().filter_map(best).collect();
-        found.sort_by(|a, b| b.1.total_cmp(&a.1));
+        sort_by(&mut found, |a, b| b.1.total_cmp(&a.1));
         let mut found = found.into_iter();
         let (prior, evidence, change) = found.next()?;
         let other = found.next().map_or_else(|| prior.clone(), |found| found.0);
@@ -197,12 +197,13 @@ impl Axis<'_> {
         let matrix = self.band(prior, share)?;
         let told = matrix.inverse().into_iter().zip(self.degree);
         let bend: f64 = told.map(|(row, degree)| row[0] * degree).sum();
-        let square = |part: &[f64]| {
+        let square = |part: usize| {
+            let part = &parts[part * self.count..][..self.count];
             let mut turned = part.to_vec();
             matrix.solve(&mut turned);
             turned.iter().zip(part).map(|(a, b)| a * b).sum::<f64>()
         };
-        let squares: Vec<f64> = parts.par_chunks(self.count).map(square).collect();
+        let squares = of_each(parts.len() / self.count, &square);
         let mut varies = Varies::default();
         squares.into_iter().filter(|square| *square > 0.0).for_each(|square| varies.add(square));
         let varies = varies.sum();

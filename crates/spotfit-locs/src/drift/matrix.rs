@@ -1,5 +1,7 @@
 //! Linear systems: dense ones, banded ones, and those that are nearly banded.
 
+use crate::parallel::change_parts;
+
 /// Cholesky's decomposition of a symmetric, positive definite matrix: the lower triangle, row by row.
 #[derive(Clone, Debug)]
 pub(super) struct Cholesky {
@@ -46,10 +48,9 @@ impl Cholesky {
 
     /// The inverse, in full.
     pub(super) fn inverse(&self) -> Vec<f64> {
-        use rayon::prelude::*;
         let size = self.size;
         let mut inverse = vec![0.0; size * size];
-        inverse.par_chunks_mut(size).enumerate().for_each(|(column, side)| {
+        change_parts(&mut inverse, size, &|column, side| {
             side[column] = 1.0;
             for row in column..size {
                 let own = &self.lower[row * size..][..size];

@@ -3,10 +3,9 @@
 //! A pair at the distance r counts (1 − r²/R²)³ within the reach R, close to exp(−r²/2s²) with s² = R²/6, and nothing beyond: no
 //! exponential is taken, and pairs further apart need not be looked at.
 
-use rayon::prelude::*;
-
 use super::points::{Points, mixed, square_of};
 use crate::near::{Cells, Grid};
+use crate::parallel::of_each;
 
 /// Parts of the movie, alike in length. The drift is given in their middles, and on lines between those.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -191,7 +190,7 @@ impl Pairs {
             }
             found
         };
-        let rows = (0..bins.count).into_par_iter().map(row).collect();
+        let rows = of_each(bins.count, &row);
         Self { bins, rows, axes }
     }
 
@@ -224,7 +223,7 @@ impl Pairs {
             }
             row
         };
-        let rows: Vec<Row> = (0..count).into_par_iter().map(row).collect();
+        let rows = of_each(count, &row);
         let mut sums = Sums {
             count,
             value: rows.iter().map(|row| row.value).sum(),
@@ -454,11 +453,10 @@ fn chosen(one: u32, other: u32) -> u64 {
 /// The sum of what pairs count that are so many frames apart, of points from which a drift was taken off.
 pub(super) fn value(points: &Points, frames: &[u32], reach: f64, least: u32) -> f64 {
     let cells = points.cells(reach);
-    let rows: Vec<u32> = (0..points.len() as u32).collect();
-    let part = |rows: &[u32]| {
+    let part = |part: usize| {
+        let rows = 512 * part..points.len().min(512 * (part + 1));
         let mut sum = 0.0;
-        for &row in rows {
-            let one = row as usize;
+        for one in rows {
             let first = frames.partition_point(|&frame| frame < frames[one] + least) as u32;
             each_within(&cells, (points.x[one], points.y[one]), reach, first, |other| {
                 let other = other as usize;
@@ -473,8 +471,7 @@ pub(super) fn value(points: &Points, frames: &[u32], reach: f64, least: u32) -> 
         }
         sum
     };
-    let sums: Vec<f64> = rows.par_chunks(512).map(part).collect();
-    sums.iter().sum()
+    of_each(points.len().div_ceil(512), &part).iter().sum()
 }
 
 /// The points from a row on that are within the reach of a place.

@@ -6,14 +6,13 @@
 //! one part of the field to the next says by how much they count less. P is a random walk or a smooth curve
 //! ([`super::prior`]); which of them, and how stiff, is decided by the marginal likelihood.
 
-use rayon::prelude::*;
-
 use super::jumps::sharpen;
 use super::matrix::{Band, BandFactor, Cholesky, descend};
 use super::pairs::{Bins, DAMPING, Pairs, Shared, Sums, Wanted};
 use super::points::Points;
 use super::prior::Prior;
 use super::segments::strays;
+use crate::parallel::of_each;
 
 /// The last reach, in units of the precision of a distance.
 const LAST: f64 = 3.4;
@@ -206,16 +205,14 @@ impl Search<'_> {
         scored: bool,
     ) -> (f64, Score) {
         let slope = (self.range / curve.bins.count as f64).powi(2);
-        let axes = 0..self.points.axes();
-        let chosen: Option<Vec<Chosen>> = axes
-            .into_par_iter()
-            .map(|axis| {
-                let own = Axis::new(sums, axis, &curve.values[axis])?;
-                let before = curve.priors.get(axis).zip(curve.others.get(axis));
-                let before = before.map(|(a, b)| ([a, b], curve.shares[axis]));
-                own.choose(&parts[axis], before, slope, scored)
-            })
-            .collect();
+        let choose = |axis: usize| {
+            let own = Axis::new(sums, axis, &curve.values[axis])?;
+            let before = curve.priors.get(axis).zip(curve.others.get(axis));
+            let before = before.map(|(a, b)| ([a, b], curve.shares[axis]));
+            own.choose(&parts[axis], before, slope, scored)
+        };
+        let chosen: Option<Vec<Chosen>> =
+            of_each(self.points.axes(), &choose).into_iter().collect();
         let Some(chosen) = chosen else { return (0.0, Score::default()) };
         let axes = self.points.axes() as f64;
         let score = Score {
@@ -352,14 +349,12 @@ impl Search<'_> {
 
     fn step_finely(&self, curve: &mut Curve, found: &Shared, smooth: bool) -> f64 {
         let most = 0.3 * self.reach(1.0);
-        let changes: Vec<Option<(Prior, Vec<f64>)>> = (0..self.points.axes())
-            .into_par_iter()
-            .map(|axis| {
-                let own = Axis::new(&found.own, axis, &curve.values[axis])?;
-                let tied = |of: &[f64]| found.tied(axis, of);
-                own.finely(&curve.priors[axis], curve.shares[axis], smooth, tied)
-            })
-            .collect();
+        let change = |axis: usize| {
+            let own = Axis::new(&found.own, axis, &curve.values[axis])?;
+            let tied = |of: &[f64]| found.tied(axis, of);
+            own.finely(&curve.priors[axis], curve.shares[axis], smooth, tied)
+        };
+        let changes = of_each(self.points.axes(), &change);
         let mut longest = 0f64;
         for (axis, change) in changes.into_iter().enumerate() {
             let Some((prior, change)) = change else { continue };
@@ -382,33 +377,31 @@ impl Search<'_> {
         coarse: Bins,
     ) -> Vec<Vec<f64>> {
         let parts = pairs.parts(coarse, frames, self.reach(1.0));
-        (0..self.points.axes())
-            .into_par_iter()
-            .map(|axis| {
-                let fine = Axis::new(&found.own, axis, &curve.values[axis]);
-                let values = curve.bins.again(&curve.values[axis], coarse);
-                let merged = Axis::new(&found.ties, axis, &values);
-                let (Some(fine), Some(merged)) = (fine, merged) else { return Vec::new() };
-                let prior = fine.doubted(&curve.priors[axis], curve.shares[axis]);
-                let within = fine.band(&prior, curve.shares[axis]).map(|band| band.inverse());
-                let between = prior.between();
-                let prior = prior.finer(coarse.count);
-                let errors = merged.errors(&prior, curve.shares[axis], &parts[axis]);
-                let near = merged.band(&prior, curve.shares[axis]).map(|band| band.inverse());
-                let (Some(near), Some(within)) = (near, within) else { return Vec::new() };
-                let near: Vec<f64> = near.iter().map(|row| row[0]).collect();
-                let errors = errors.unwrap_or_else(|| near.clone());
-                let own = within.iter().zip(between).map(|(row, between)| row[0] + between);
-                let within: Vec<f64> = own.collect();
-                let error = |frame: u32| {
-                    let frame = f64::from(frame);
-                    let own = coarse.value(&errors, frame).max(0.0);
-                    let local = curve.bins.value(&within, frame) - coarse.value(&near, frame);
-                    (own + local).max(0.25 * own).sqrt()
-                };
-                (0..self.span).map(error).collect()
-            })
-            .collect()
+        let errors_along = |axis: usize| {
+            let fine = Axis::new(&found.own, axis, &curve.values[axis]);
+            let values = curve.bins.again(&curve.values[axis], coarse);
+            let merged = Axis::new(&found.ties, axis, &values);
+            let (Some(fine), Some(merged)) = (fine, merged) else { return Vec::new() };
+            let prior = fine.doubted(&curve.priors[axis], curve.shares[axis]);
+            let within = fine.band(&prior, curve.shares[axis]).map(|band| band.inverse());
+            let between = prior.between();
+            let prior = prior.finer(coarse.count);
+            let errors = merged.errors(&prior, curve.shares[axis], &parts[axis]);
+            let near = merged.band(&prior, curve.shares[axis]).map(|band| band.inverse());
+            let (Some(near), Some(within)) = (near, within) else { return Vec::new() };
+            let near: Vec<f64> = near.iter().map(|row| row[0]).collect();
+            let errors = errors.unwrap_or_else(|| near.clone());
+            let own = within.iter().zip(between).map(|(row, between)| row[0] + between);
+            let within: Vec<f64> = own.collect();
+            let error = |frame: u32| {
+                let frame = f64::from(frame);
+                let own = coarse.value(&errors, frame).max(0.0);
+                let local = curve.bins.value(&within, frame) - coarse.value(&near, frame);
+                (own + local).max(0.25 * own).sqrt()
+            };
+            (0..self.span).map(error).collect()
+        };
+        of_each(self.points.axes(), &errors_along)
     }
 }
 

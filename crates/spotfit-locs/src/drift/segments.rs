@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::matrix::Cholesky;
 use super::pairs::Bins;
 use super::points::Points;
 use crate::near::{Cells, Grid};
+use crate::parallel::of_all;
 
 /// The drift of segments: the mean frame of each, and how far it is from the others.
 #[derive(Clone, Debug)]
@@ -110,7 +109,7 @@ fn in_plane(points: &Points, segments: &[Range<usize>], comparison: &Comparison)
         let rows = rows.start as u32..rows.end as u32;
         Cells::new(grid, &points.x, &points.y, rows.into_iter())
     };
-    let cells: Vec<_> = segments.par_iter().map(of_segment).collect();
+    let cells = of_all(segments, of_segment);
     let pairs = pairs_of(segments.len());
     let shift = |&[a, b]: &[usize; 2]| {
         let mut counts = vec![0f32; side * side];
@@ -129,7 +128,7 @@ fn in_plane(points: &Points, segments: &[Range<usize>], comparison: &Comparison)
         let by = by.map(|at| (at - half as f64) * bin);
         Shift { of: [a, b], by, weight }
     };
-    pairs.par_iter().map(shift).filter(|shift| shift.weight > 0.0).collect()
+    of_all(&pairs, shift).into_iter().filter(|shift| shift.weight > 0.0).collect()
 }
 
 /// The peaks of the correlations in z, of points that are near each other in the plane.
@@ -153,7 +152,7 @@ fn in_depth(
         let rows = rows.start as u32..rows.end as u32;
         Cells::new(grid, &points.x, &points.y, rows.into_iter())
     };
-    let cells: Vec<_> = segments.par_iter().map(of_segment).collect();
+    let cells = of_all(segments, of_segment);
     let shift = |&[a, b]: &[usize; 2]| {
         let mut counts = vec![0f32; side];
         for row in segments[a].clone() {
@@ -169,7 +168,7 @@ fn in_depth(
         Shift { of: [a, b], by: [(at - half as f64) * bin, 0.0], weight }
     };
     let pairs = pairs_of(segments.len());
-    pairs.par_iter().map(shift).filter(|shift| shift.weight > 0.0).collect()
+    of_all(&pairs, shift).into_iter().filter(|shift| shift.weight > 0.0).collect()
 }
 
 fn pairs_of(count: usize) -> Vec<[usize; 2]> {
@@ -230,7 +229,7 @@ pub(super) fn strays(
         let far = off[0].hypot(off[1]) > STRAY * points.precision();
         (far && share * gain > LEAST_GAIN && gain > chance).then_some((bin, off))
     };
-    looked_at.par_iter().filter_map(|&bin| stray(bin)).collect()
+    of_all(looked_at, |&bin| stray(bin)).into_iter().flatten().collect()
 }
 
 /// What is nearer, in units of the precision, is found by small steps.

@@ -13,9 +13,8 @@
 
 mod assign;
 
-use rayon::prelude::*;
-
 use crate::near::{Cells, ColumnsError, Grid, by_frame, check_radius, check_rows};
+use crate::parallel::of_all;
 use assign::{Edge, assign};
 
 /// Places in frames. Their unit of length is also that of the spots with which they are compared.
@@ -87,8 +86,8 @@ pub fn pairs(
         within.of_frame(found, found_rows, truth, truth_rows)
     };
     let mut pairs = Vec::new();
-    for found in frames.par_iter().map(of_frame).collect::<Result<Vec<_>, _>>()? {
-        pairs.extend(found);
+    for found in of_all(&frames, of_frame) {
+        pairs.extend(found?);
     }
     pairs.sort_unstable_by_key(|pair: &Pair| pair.found);
     Ok(pairs)

@@ -8,7 +8,7 @@ type Scaled = PxScaleFont<&'static FontRef<'static>>;
 
 /// The font of labels, a file of TrueType: DejaVu Sans, as far as labels need it: ASCII, Latin-1, small Greek letters, raised and lowered
 /// digits, and the signs of units.
-pub const LABEL_FONT: &[u8] = include_bytes!("font/DejaVuSans-subset.ttf");
+pub static LABEL_FONT: &[u8] = include_bytes!("font/DejaVuSans-subset.ttf");
 
 static FONT: LazyLock<FontRef<'static>> = LazyLock::new(|| {
     let font = FontRef::try_from_slice(LABEL_FONT);

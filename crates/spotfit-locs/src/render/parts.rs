@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::canvas::{POINT, Run, Shape, reach};
 use super::{Blur, Canvas, Order, Point};
+use crate::parallel::of_all;
 
 /// Up to so many localizations are drawn one by one, in the order of their rows: the picture has the bits of that of all.
 const FEW: usize = 1 << 17;
@@ -117,9 +118,8 @@ impl Canvas {
             Grouping::Pixels => {
                 let pieces = pieces(part.order.keys(), ranges, 0);
                 for pieces in pieces.chunks(TOGETHER) {
-                    let runs = pieces.par_iter().map(|piece| self.runs(part, piece.clone()));
-                    let runs: Vec<Run> = runs.flatten_iter().collect();
-                    self.add_runs(&runs);
+                    let runs = of_all(pieces, |piece| self.runs(part, piece.clone()));
+                    self.add_runs(&runs.concat());
                 }
             }
             Grouping::None => {
@@ -128,11 +128,9 @@ impl Canvas {
             Grouping::Cells(shift) => {
                 let pieces = pieces(part.order.keys(), ranges, shift);
                 for pieces in pieces.chunks(TOGETHER) {
-                    let shapes = pieces
-                        .par_iter()
-                        .map(|piece| self.cells(part, piece.clone(), shift, by_width));
-                    let shapes: Vec<Shape> = shapes.flatten_iter().collect();
-                    self.add_shapes(&shapes);
+                    let cells =
+                        |piece: &Range<usize>| self.cells(part, piece.clone(), shift, by_width);
+                    self.add_shapes(&of_all(pieces, cells).concat());
                 }
             }
         }

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::Point;
 use crate::near::{Cells, Grid};
+use crate::parallel::of_all;
 
 /// The most localizations of the sample; at least half as many are in it if there are as many.
 const MOST: usize = 1 << 18;
@@ -136,7 +137,7 @@ impl Survey {
             let others = cells.within(x, y, side).filter(|(other, _)| other != point);
             others.map(|(_, square)| square).fold(f64::INFINITY, f64::min).sqrt().min(side)
         };
-        let median = quantile(asked.par_iter().map(nearest).collect(), 0.5)?;
+        let median = quantile(of_all(&asked, nearest), 0.5)?;
         // In a part of the localizations those of one place are further apart, as the root of how many are left.
         Some(median / (self.stride as f64).sqrt()).filter(|spacing| *spacing > 0.0)
     }

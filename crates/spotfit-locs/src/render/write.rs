@@ -12,6 +12,10 @@ use super::{Canvas, Colours, Contrast, Picture};
 /// Bytes of pixels beyond which a file is BigTIFF.
 const LARGE: usize = 4_000_000_000;
 
+/// What is written out of order. Encoders are compiled once, and not for each writer.
+trait File: Write + Seek {}
+impl<W: Write + Seek> File for W {}
+
 /// An error as the writer told it: of what kind it is matters, as where a pipe is closed.
 fn of_writer(error: png::EncodingError) -> Error {
     match error {
@@ -25,7 +29,11 @@ impl Picture {
     ///
     /// # Errors
     /// The error of the writer.
-    pub fn write_png(&self, writer: impl Write, nanometres: Option<f64>) -> Result<()> {
+    pub fn write_png(&self, mut writer: impl Write, nanometres: Option<f64>) -> Result<()> {
+        self.write_png_to(&mut writer, nanometres)
+    }
+
+    fn write_png_to(&self, writer: &mut dyn Write, nanometres: Option<f64>) -> Result<()> {
         let mut encoder = png::Encoder::new(writer, side(self.width())?, side(self.height())?);
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_depth(png::BitDepth::Eight);
@@ -46,9 +54,9 @@ impl Picture {
     ///
     /// # Errors
     /// The error of the writer.
-    pub fn write_tiff(&self, writer: impl Write + Seek, nanometres: Option<f64>) -> Result<()> {
+    pub fn write_tiff(&self, mut writer: impl Write + Seek, nanometres: Option<f64>) -> Result<()> {
         let size = [self.width(), self.height()];
-        write::<RGB8>(writer, size, self.pixels().as_flattened(), nanometres, None)
+        write::<RGB8>(&mut writer, size, self.pixels().as_flattened(), nanometres, None)
     }
 }
 
@@ -57,9 +65,9 @@ impl Picture<u16> {
     ///
     /// # Errors
     /// The error of the writer.
-    pub fn write_tiff(&self, writer: impl Write + Seek, nanometres: Option<f64>) -> Result<()> {
+    pub fn write_tiff(&self, mut writer: impl Write + Seek, nanometres: Option<f64>) -> Result<()> {
         let size = [self.width(), self.height()];
-        write::<Gray16>(writer, size, self.pixels(), nanometres, Some(65535.0))
+        write::<Gray16>(&mut writer, size, self.pixels(), nanometres, Some(65535.0))
     }
 }
 
@@ -71,7 +79,7 @@ impl Canvas {
     /// The error of the writer; an error if colours show a value.
     pub fn write_tiff(
         &self,
-        writer: impl Write + Seek,
+        mut writer: impl Write + Seek,
         nanometres: Option<f64>,
         contrast: &Contrast,
     ) -> Result<()> {
@@ -81,7 +89,7 @@ impl Canvas {
         }
         let size = [self.view().width, self.view().height];
         let white = f64::from(self.white(contrast));
-        write::<Gray32Float>(writer, size, self.density(), nanometres, Some(white))
+        write::<Gray32Float>(&mut writer, size, self.density(), nanometres, Some(white))
     }
 }
 
@@ -90,7 +98,7 @@ fn side(length: usize) -> Result<u32> {
 }
 
 fn write<C: ColorType>(
-    writer: impl Write + Seek,
+    writer: &mut dyn File,
     size: [usize; 2],
     data: &[C::Inner],
     nanometres: Option<f64>,
@@ -112,7 +120,7 @@ where
 }
 
 fn write_kind<C: ColorType, K: TiffKind>(
-    writer: impl Write + Seek,
+    writer: &mut dyn File,
     [width, height]: [usize; 2],
     data: &[C::Inner],
     text: &str,

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use crate::near::{Cells, ColumnsError, Grid, by_frame, check_radius, check_rows};
+use crate::parallel::of_all;
 
 /// Which localizations to keep.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,7 +42,7 @@ pub fn duplicates(
         let cells = Cells::new(grid, x, y, rows.iter().copied());
         worse(&cells, rank, radius)
     };
-    let worse: Vec<u32> = several.par_iter().flat_map_iter(worse_of).collect();
+    let worse = of_all(&several, worse_of).concat();
     let mut keep = vec![true; x.len()];
     for &row in &worse {
         keep[row as usize] = false;

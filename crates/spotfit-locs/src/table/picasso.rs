@@ -6,6 +6,7 @@ use std::io::{BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use spotfit_files::hdf5::{H5Reader, H5Writer, Member, NumberKind, Rows};
+use spotfit_files::private::sort_by_key;
 use spotfit_files::private::{excerpt, possible_pixel};
 use spotfit_files::yaml::{self, Value};
 
@@ -579,7 +580,7 @@ fn columns(table: &Table, version: PicassoVersion) -> Vec<Out> {
             }
         }
     }
-    columns.sort_by_key(|out| match names::used(&out.name) {
+    sort_by_key(&mut columns, |out| match names::used(&out.name) {
         // Picasso's own tables begin so.
         Some(Meaning::Frame) => 0,
         Some(meaning) => meaning as usize + 1,

@@ -313,3 +313,26 @@ fn pipes_heed_the_size_of_a_pixel() {
     let wrong = "cat mixed.csv | spotfit convert --pixel-size 0 -o pipe.csv -";
     fails(at, wrong, &["--pixel-size", "1e-6"]);
 }
+
+/// Proves that a fault of the program, a panic, ends it with a message, and leaves what was there and nothing else.
+#[test]
+fn a_fault_leaves_nothing() {
+    let folder = Folder::new();
+    let at = folder.0.path();
+    does(at, "spotfit simulate movie -o m.npy --frames 20 --width 64 --height 64 --baseline 100");
+    does(at, "mkdir out; echo file,pixel_size > list.csv; echo m.npy,100 >> list.csv");
+    folder.file("locs.csv", b"old");
+    let before = folder.names();
+    // In the second a lock has been taken, too.
+    for line in ["localize m.npy -o locs.csv", "batch list.csv --out out"] {
+        let output = shell(at, &format!("SPOTFIT_FAULT=1 spotfit {line}"));
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(101), "{line}: {said}");
+        for part in ["a test asks for it", "please report it"] {
+            assert!(said.contains(part), "{line}: '{part}' is missing in: {said}");
+        }
+        assert_eq!(folder.names(), before, "{line}");
+        assert_eq!(fs::read(folder.path("locs.csv")).expect("a file"), b"old");
+        assert_eq!(fs::read_dir(at.join("out")).expect("a folder").count(), 0, "{line}");
+    }
+}

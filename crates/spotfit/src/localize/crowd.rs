@@ -4,10 +4,9 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use fit_core::spot::axis::GaussianAxis;
-use fit_core::{Camera, Corner, Number, Pixel, PixelProfile, Shape, Size, Status};
+use fit_core::{Camera, Corner, PixelProfile, Shape, Size, Status};
 use fit_crowd::{CrowdError, CrowdFinder, CrowdOptions, Emitter, EmitterImage, WindowLimit};
-use fit_windows::{AnyWindows, CameraMap, Visitor, Windows};
-use ndarray::ArrayView2;
+use fit_windows::{AnyWindows, CameraMap};
 use rayon::prelude::*;
 use spotfit_locs::private::root_mean_square;
 
@@ -117,7 +116,7 @@ impl Crowd {
         let saturation = self.saturation.or(residuals::most(&frames));
         let windows = frames.visit(Cut { size, corners: &corners, map });
         let found: Result<Vec<_>, CrowdError> =
-            pool.install(|| windows.visit(InFrames { crowd: self, saturation }));
+            pool.install(|| InFrames { crowd: self, saturation }.all(&windows));
         Ok(found?.into_iter().flatten().collect())
     }
 
@@ -229,34 +228,22 @@ struct InFrames<'a> {
     saturation: Option<f64>,
 }
 
-impl<'w> Visitor<'w> for InFrames<'_> {
-    type Output = Result<Vec<Vec<(Place, Found)>>, CrowdError>;
-
-    fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Self::Output {
-        frames(windows.count(), &|room, frame| {
-            room.raised = room.light_of.take(&windows, frame, &self.crowd.camera);
+impl InFrames<'_> {
+    fn all(&self, windows: &AnyWindows<'_>) -> Result<Vec<Vec<(Place, Found)>>, CrowdError> {
+        let find = |room: &mut Room, frame: usize| {
+            room.raised = room.light_of.take(windows, frame, &self.crowd.camera);
             let mut finder = self.crowd.finder()?;
-            let found = self.find(&mut finder, frame, windows.window(frame), room);
+            let found = self.find(&mut finder, frame, room);
             self.crowd.give_back(finder);
             found
-        })
+        };
+        (0..windows.count()).into_par_iter().map_init(Room::default, find).collect()
     }
-}
 
-/// What is found in a frame, with its number.
-type Find<'a> = dyn Fn(&mut Room, usize) -> Result<Vec<(Place, Found)>, CrowdError> + Sync + 'a;
-
-/// What is found in each of so many frames. Knows no type of pixels: threads are shared out once for all of them.
-fn frames(count: usize, find: &Find<'_>) -> Result<Vec<Vec<(Place, Found)>>, CrowdError> {
-    (0..count).into_par_iter().map_init(Room::default, find).collect()
-}
-
-impl InFrames<'_> {
-    fn find<P: Pixel>(
+    fn find(
         &self,
         finder: &mut CrowdFinder,
         frame: usize,
-        counts: ArrayView2<'_, P>,
         room: &mut Room,
     ) -> Result<Vec<(Place, Found)>, CrowdError> {
         let Roi { width, height, .. } = self.crowd.fitted;
@@ -268,7 +255,7 @@ impl InFrames<'_> {
         };
         let wanted = emitters.iter().filter_map(|emitter| {
             let (x, y) = self.crowd.placed(emitter)?;
-            Some((place(emitter.neighbour), self.found(emitter, [x, y], counts, room)))
+            Some((place(emitter.neighbour), self.found(emitter, [x, y], room)))
         });
         let found = wanted.collect();
         for [columns, rows] in room.lit.drain(..) {
@@ -312,13 +299,7 @@ impl InFrames<'_> {
     }
 
     /// A spot at its place in the frame, with what the pixels around it show.
-    fn found<P: Pixel>(
-        &self,
-        emitter: &Emitter,
-        [x, y]: [f64; 2],
-        counts: ArrayView2<'_, P>,
-        room: &Room,
-    ) -> Found {
+    fn found(&self, emitter: &Emitter, [x, y]: [f64; 2], room: &Room) -> Found {
         let Roi { width, height, .. } = self.crowd.fitted;
         let excess = self.crowd.excess();
         let Emitter { sigma, sigma_x, sigma_y, errors, goodness, crowd, .. } = *emitter;
@@ -330,7 +311,7 @@ impl InFrames<'_> {
         for row in near(emitter.y.round(), half, height) {
             for column in columns.clone() {
                 let at = row * width + column;
-                saturated |= f64::from_pixel(counts[(row, column)]) >= limit;
+                saturated |= room.light_of.counts(at) >= limit;
                 let photons = room.light_of.electrons(at) * excess;
                 let residual = photons - offset - room.light[at];
                 if residual.is_finite() {

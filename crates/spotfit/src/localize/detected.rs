@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use fit_core::Corner;
 use fit_windows::AnyWindows;
-use rayon::prelude::*;
 use spotfit_locs::positions::Position;
+use spotfit_locs::private::of_each;
 
 use super::neighbours;
 use super::on_gpu::Sent;
@@ -91,9 +91,8 @@ impl Searcher {
             });
             Ok(wanted.collect::<Vec<_>>())
         };
-        let all = (0..frames.count()).into_par_iter();
-        let found: Result<Vec<Vec<_>>, DetectError> =
-            self.pool.install(|| all.map(detect).collect());
+        let found = self.pool.install(|| of_each(frames.count(), &detect));
+        let found: Result<Vec<Vec<_>>, DetectError> = found.into_iter().collect();
         Ok(found?.concat())
     }
 

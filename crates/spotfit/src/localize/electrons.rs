@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use fit_core::{Camera, Corner, Number, Pixel, Size};
+use fit_core::{Camera, Corner, Size};
 use fit_crowd::{CrowdError, CrowdFrame, ReadVariance};
-use fit_windows::{AnyWindows, CameraMap, NoteKind, Visitor, Windows};
-use ndarray::{Array2, Array3, ArrayViewMut2, Axis};
+use fit_windows::{AnyWindows, CameraMap, NoteKind};
+use ndarray::{Array2, Array3, Axis};
 
+use super::counts::counts;
 use super::places::Cut;
-
 use crate::raise::raise;
 
 /// By how much the variance of light exceeds that of its photo-electrons.
@@ -18,7 +18,14 @@ pub(crate) fn excess(camera: &Camera) -> f64 {
 
 /// The photons of a part of these windows (window, row, column); NaN where a pixel is masked.
 pub(crate) fn photons(windows: AnyWindows<'_>, part: Range<usize>, camera: &Camera) -> Array3<f64> {
-    windows.visit(Photons { camera, part, raise: false }).0
+    let Size { width, height } = windows.size();
+    let mut all = Array3::zeros((part.len(), height, width));
+    let mut electrons = Electrons::default();
+    for (mut to, number) in all.axis_iter_mut(Axis(0)).zip(part) {
+        let photons = electrons.photons(&windows, number, camera);
+        to.iter_mut().zip(photons).for_each(|(to, &photons)| *to = photons);
+    }
+    all
 }
 
 /// The photons of one of these frames, raised as far as a fit raises them ([`Electrons::take`]), and by how much that is.
@@ -32,36 +39,15 @@ pub(crate) fn photons_of_frame(
     let corners = [Corner { frame: frame as u32, x: 0, y: 0 }];
     let size = Size::new(width, height);
     let whole = frames.visit(Cut { size, corners: &corners, map });
-    let (photons, raised) = whole.visit(Photons { camera, part: 0..1, raise: true });
+    let photons = photons(whole, 0..1, camera);
+    let raised = Electrons::default().take(&whole, 0, camera);
     (photons.index_axis_move(Axis(0), 0) + raised, raised)
-}
-
-/// Photons, and by how much the first window is to be raised if somebody asks.
-struct Photons<'a> {
-    camera: &'a Camera,
-    part: Range<usize>,
-    raise: bool,
-}
-
-impl<'w> Visitor<'w> for Photons<'_> {
-    type Output = (Array3<f64>, f64);
-
-    fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Self::Output {
-        let Size { width, height } = windows.size();
-        let mut all = Array3::zeros((self.part.len(), height, width));
-        let mut electrons = Electrons::default();
-        let of = |(mut to, number): (ArrayViewMut2<'_, f64>, usize)| {
-            let photons = electrons.photons(&windows, number, self.camera);
-            to.iter_mut().zip(photons).for_each(|(to, &photons)| *to = photons);
-        };
-        all.axis_iter_mut(Axis(0)).zip(self.part).for_each(of);
-        (all, if self.raise { electrons.take(&windows, 0, self.camera) } else { 0.0 })
-    }
 }
 
 /// The pixels of one frame or window.
 #[derive(Debug, Default)]
 pub(crate) struct Electrons {
+    counts: Vec<f64>,
     photons: Vec<f64>,
     variances: Vec<f64>,
     /// Photo-electrons without the noise of EM gain; NaN where a pixel is masked.
@@ -73,16 +59,16 @@ pub(crate) struct Electrons {
 
 impl Electrons {
     /// The photons of a window; NaN where a pixel is masked.
-    pub(crate) fn photons<P: Pixel>(
+    pub(crate) fn photons(
         &mut self,
-        windows: &Windows<'_, P>,
+        windows: &AnyWindows<'_>,
         index: usize,
         camera: &Camera,
     ) -> &[f64] {
         let em_gain = camera.em_gain.unwrap_or(1.0);
-        let Self { photons, variances, .. } = self;
-        photons.clear();
-        photons.extend(windows.window(index).map(|&pixel| f64::from_pixel(pixel)));
+        self.count(windows, index);
+        let Self { counts, photons, variances, .. } = self;
+        photons.clone_from(counts);
         if windows.side_data().is_mapped() {
             variances.clear();
             variances.resize(photons.len(), (camera.read_noise / em_gain).powi(2));
@@ -102,12 +88,7 @@ impl Electrons {
 
     /// Takes the pixels of a window; returns by how many photons they are raised above the offset of the camera, because that leaves
     /// pixels that cannot be photons.
-    pub(crate) fn take<P: Pixel>(
-        &mut self,
-        windows: &Windows<'_, P>,
-        index: usize,
-        camera: &Camera,
-    ) -> f64 {
+    pub(crate) fn take(&mut self, windows: &AnyWindows<'_>, index: usize, camera: &Camera) -> f64 {
         self.take_above(windows, index, camera);
         let excess = excess(camera);
         let mapped = windows.side_data().is_mapped();
@@ -124,8 +105,13 @@ impl Electrons {
         raised * excess
     }
 
+    fn count(&mut self, windows: &AnyWindows<'_>, index: usize) {
+        self.counts.resize(windows.size().pixels(), 0.0);
+        counts(windows, index, &mut self.counts);
+    }
+
     /// Takes the pixels of a window above the offset of the camera.
-    fn take_above<P: Pixel>(&mut self, windows: &Windows<'_, P>, index: usize, camera: &Camera) {
+    fn take_above(&mut self, windows: &AnyWindows<'_>, index: usize, camera: &Camera) {
         let excess = excess(camera);
         self.electrons.clear();
         self.read_variances.clear();
@@ -141,13 +127,14 @@ impl Electrons {
         let variance = (camera.read_noise / em_gain).powi(2);
         self.read_variance = (variance / excess.powi(2)) as f32;
         let (baseline, gain) = (camera.baseline, camera.photons_per_adu() / excess);
-        let of = |&pixel: &P| ((f64::from_pixel(pixel) - baseline) * gain) as f32;
-        for row in windows.window(index).rows() {
-            match row.to_slice() {
-                Some(row) => self.electrons.extend(row.iter().map(of)),
-                None => self.electrons.extend(row.iter().map(of)),
-            }
-        }
+        self.count(windows, index);
+        let of = |count: &f64| ((count - baseline) * gain) as f32;
+        self.electrons.extend(self.counts.iter().map(of));
+    }
+
+    /// The counts of a pixel that was taken.
+    pub(crate) fn counts(&self, at: usize) -> f64 {
+        self.counts[at]
     }
 
     /// The photo-electrons of a pixel that was taken, without the noise of EM gain.

@@ -2,7 +2,7 @@
 
 use fit_core::{Errors, Fit, Size, Start};
 use fit_windows::AnyWindows;
-use rayon::prelude::*;
+use spotfit_locs::private::of_all;
 
 use super::found::Found;
 use super::on_gpu::Sent;
@@ -36,11 +36,11 @@ impl Searcher {
             return self.found_in_part(frames, lit, places, sent);
         }
         let part = (places.len() / (4 * self.pool.current_num_threads())).clamp(LEAST, PART);
-        let parts: Result<Vec<Vec<Found>>, LocalizeError> = self.pool.install(|| {
-            let parts = places.par_chunks(part);
-            parts.map(|places| self.found_in_part(frames, lit, places, sent)).collect()
-        });
-        Ok(parts?.into_iter().flatten().collect())
+        let parts: Vec<&[Place]> = places.chunks(part).collect();
+        let found = |places: &&[Place]| self.found_in_part(frames, lit, places, sent);
+        let found = self.pool.install(|| of_all(&parts, found));
+        let found: Result<Vec<Vec<Found>>, LocalizeError> = found.into_iter().collect();
+        Ok(found?.into_iter().flatten().collect())
     }
 
     /// The same with one thread.
@@ -133,6 +133,6 @@ impl Searcher {
         let LocalizeOptions { camera, saturation, fitter, .. } = &self.options;
         let saturation = saturation.or(residuals::most(&windows));
         let look = Look { fits, options: &fitter.fit, camera, saturation };
-        self.pool.install(|| windows.visit(look))
+        self.pool.install(|| look.at(&windows))
     }
 }

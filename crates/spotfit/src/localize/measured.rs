@@ -2,15 +2,17 @@
 
 use std::sync::{Arc, OnceLock};
 
-use fit_core::{Corner, Number, Pixel};
-use fit_windows::{AnyWindows, NoteKind, Visitor, Windows};
+use fit_core::{Camera, Corner};
+use fit_windows::AnyWindows;
 use ndarray::{Array3, Axis};
 use rayon::ThreadPool;
+use spotfit_files::private::sort_by_key;
 use spotfit_locs::private::root_mean_square;
 
+use super::counts::photons;
 use super::found::{Found, Seen};
 use super::options::LocalizeOptions;
-use super::residuals::{self, is_saturated, most};
+use super::residuals::{self, most};
 use super::spot::{Localization, SpotErrors, deviation};
 use crate::astigmatism::find::{Depth, DepthStatus};
 use crate::backend::{Backend, FitterOptions};
@@ -101,7 +103,7 @@ impl Measured {
             let fitter =
                 self.fitter_in(part.first().map_or(usize::MAX, |&first| cell_of(first)))?;
             let Converted { pixels, variances, saturated } =
-                windows.visit(Convert { options, saturation, part });
+                convert(windows, camera, saturation, part);
             let noise = PsfNoise::default()
                 .with_excess(excess)
                 .with_read((camera.read_noise / em_gain).powi(2))
@@ -115,7 +117,7 @@ impl Measured {
             };
             all.extend(quality.into_iter().zip(saturated).enumerate().map(of));
         }
-        all.sort_by_key(|&(window, _)| window);
+        sort_by_key(&mut all, |&(window, _)| window);
         Ok(all.into_iter().map(|(_, found)| found).collect())
     }
 
@@ -178,15 +180,6 @@ impl Measured {
     }
 }
 
-/// Converts windows of counts to photons.
-struct Convert<'a> {
-    options: &'a LocalizeOptions,
-    /// The least value of a saturated pixel.
-    saturation: f64,
-    /// The windows.
-    part: &'a [usize],
-}
-
 /// Windows in photons.
 struct Converted {
     pixels: Array3<f32>,
@@ -195,40 +188,22 @@ struct Converted {
     saturated: Vec<bool>,
 }
 
-impl<'w> Visitor<'w> for Convert<'_> {
-    type Output = Converted;
-
-    fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Converted {
-        let camera = &self.options.camera;
-        let (gain, em_gain) = (camera.photons_per_adu(), camera.em_gain.unwrap_or(1.0));
-        let mapped = windows.side_data().is_mapped();
-        let shape = (self.part.len(), windows.size().height, windows.size().width);
-        let mut pixels = Array3::<f32>::zeros(shape);
-        let mut variances = mapped.then(|| Array3::<f32>::zeros(shape));
-        let mut saturated = vec![false; self.part.len()];
-        let mut room = vec![0.0_f64; windows.size().pixels()];
-        let mut notes = room.clone();
-        for (place, mut to) in pixels.outer_iter_mut().enumerate() {
-            let index = self.part[place];
-            for (value, &pixel) in room.iter_mut().zip(windows.window(index)) {
-                *value = f64::from_pixel(pixel);
-            }
-            match &mut variances {
-                Some(variances) => {
-                    windows.notes(index, NoteKind::Variances, &mut notes, em_gain);
-                    saturated[place] = is_saturated(&room, &notes, self.saturation);
-                    windows.convert(index, &mut room, em_gain);
-                    to.iter_mut().zip(&room).for_each(|(to, &value)| *to = value as f32);
-                    let mut own = variances.index_axis_mut(Axis(0), place);
-                    own.iter_mut().zip(&notes).for_each(|(to, &value)| *to = value as f32);
-                }
-                None => {
-                    saturated[place] = room.iter().any(|&value| value >= self.saturation);
-                    let photons = room.iter().map(|value| (value - camera.baseline) * gain);
-                    to.iter_mut().zip(photons).for_each(|(to, value)| *to = value as f32);
-                }
-            }
+/// Converts some windows of counts, in which so many saturate a pixel.
+fn convert(windows: AnyWindows<'_>, camera: &Camera, limit: f64, part: &[usize]) -> Converted {
+    let shape = (part.len(), windows.size().height, windows.size().width);
+    let mut pixels = Array3::<f32>::zeros(shape);
+    let mut variances = windows.side_data().is_mapped().then(|| Array3::<f32>::zeros(shape));
+    let mut room = [(); 2].map(|()| vec![0.0; windows.size().pixels()]);
+    let take = |(place, &index): (usize, &usize)| {
+        let [own, read] = room.each_mut().map(Vec::as_mut_slice);
+        let saturated = photons(&windows, index, camera, limit, [own, read]);
+        for (all, own) in [(Some(&mut pixels), own), (variances.as_mut(), read)] {
+            let Some(all) = all else { continue };
+            let to = all.index_axis_mut(Axis(0), place);
+            to.into_iter().zip(own).for_each(|(to, value)| *to = *value as f32);
         }
-        Converted { pixels, variances, saturated }
-    }
+        saturated
+    };
+    let saturated = part.iter().enumerate().map(take).collect();
+    Converted { pixels, variances, saturated }
 }

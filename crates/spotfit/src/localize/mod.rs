@@ -7,6 +7,7 @@
 mod aperture;
 mod brightness;
 mod checks;
+pub(crate) mod counts;
 mod crowd;
 mod defects;
 mod detected;

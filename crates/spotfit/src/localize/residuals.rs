@@ -6,9 +6,11 @@
 //! standard normal variate where there is one spot only (a score test).
 
 use fit_core::spot::axis::GaussianAxis;
-use fit_core::{Background, Camera, Fit, Number, Options, Pixel, PixelProfile, Size};
+use fit_core::{Background, Camera, Fit, Options, Pixel, PixelProfile};
 use fit_windows::{AnyWindows, CameraMap, NoteKind, Visitor, Windows};
 use rayon::prelude::*;
+
+use super::counts::photons;
 
 /// What a window shows of its fit.
 #[derive(Clone, Copy, Debug)]
@@ -48,15 +50,6 @@ pub(super) fn most(windows: &AnyWindows<'_>) -> Option<f64> {
     }
 }
 
-impl<'w> Visitor<'w> for Look<'_> {
-    type Output = Vec<Residuals>;
-
-    fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Vec<Residuals> {
-        let size = windows.size();
-        self.each(size, &|index, pixels, variances| self.fill(&windows, index, pixels, variances))
-    }
-}
-
 /// The patterns: background, spot and its derivatives by x, y, both widths and the angle; skewed spots; slopes of the
 /// background.
 const PATTERNS: usize = 13;
@@ -66,47 +59,19 @@ const SLOPES: usize = 2;
 /// Where the model is no brighter than so many photons a pixel, the noise is that of so many.
 const FAINTEST: f64 = 0.05;
 
-/// Takes the photons and variances of the window with a number; true if a pixel is saturated.
-type Fill<'a> = dyn Fn(usize, &mut [f64], &mut [f64]) -> bool + Sync + 'a;
-
 impl Look<'_> {
-    /// Knows no type of pixels: threads are shared out once for all of them.
-    fn each(&self, size: Size, fill: &Fill<'_>) -> Vec<Residuals> {
+    /// Of each window.
+    pub(super) fn at(&self, windows: &AnyWindows<'_>) -> Vec<Residuals> {
+        let (camera, limit) = (self.camera, self.saturation.unwrap_or(f64::INFINITY));
+        let size = windows.size();
         let room = || [vec![0.0; size.pixels()], vec![0.0; size.pixels()]];
         let all = self.fits.par_iter().enumerate();
         all.map_init(room, |[pixels, variances], (index, fit)| {
-            let saturated = fill(index, pixels, variances);
+            let saturated = photons(windows, index, camera, limit, [pixels, variances]);
             let (squares, structure) = self.compare(fit, size.width, pixels, variances);
             Residuals { squares, structure, saturated }
         })
         .collect()
-    }
-
-    /// Takes the photons of a window and the variances of their read noise; true if a pixel is saturated.
-    fn fill<P: Pixel>(
-        &self,
-        windows: &Windows<'_, P>,
-        index: usize,
-        pixels: &mut [f64],
-        variances: &mut [f64],
-    ) -> bool {
-        let (camera, limit) = (self.camera, self.saturation.unwrap_or(f64::INFINITY));
-        let em_gain = camera.em_gain.unwrap_or(1.0);
-        for (to, &pixel) in pixels.iter_mut().zip(windows.window(index)) {
-            *to = f64::from_pixel(pixel);
-        }
-        let saturated;
-        if windows.side_data().is_mapped() {
-            windows.notes(index, NoteKind::Variances, variances, em_gain);
-            saturated = is_saturated(pixels, variances, limit);
-            windows.convert(index, pixels, em_gain);
-        } else {
-            saturated = pixels.iter().any(|&pixel| pixel >= limit);
-            let gain = camera.photons_per_adu();
-            pixels.iter_mut().for_each(|pixel| *pixel = (*pixel - camera.baseline) * gain);
-            variances.fill((camera.read_noise / em_gain).powi(2));
-        }
-        saturated
     }
 
     /// Σ(h − g)², and the structure in the residuals.

@@ -11,6 +11,7 @@ use std::fmt;
 use fit_core::{Camera, Pixel};
 use fit_windows::{AnyWindows, Visitor, Windows};
 use ndarray::{ArrayView2, Axis, Slice};
+use spotfit_files::private::sort_by;
 use spotfit_locs::private::median;
 
 /// Side of a tile in pixels.
@@ -279,7 +280,7 @@ fn read_noise(tiles: &[Tile], camera: &Camera) -> Option<f64> {
     let light = Light::of(camera);
     let sensitivity = camera.sensitivity;
     let mut dark: Vec<&Tile> = tiles.iter().collect();
-    dark.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+    sort_by(&mut dark, |a, b| a.mean.total_cmp(&b.mean));
     dark.truncate((tiles.len() / DARKEST).max(LEAST_TILES));
     let squared =
         |tile: &&Tile| sensitivity * (sensitivity * tile.variance - light.factor * tile.mean);

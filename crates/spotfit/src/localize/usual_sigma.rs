@@ -3,6 +3,7 @@
 use fit_core::{Estimator, Shape};
 use fit_windows::AnyWindows;
 use ndarray::{Axis, Slice, concatenate};
+use spotfit_files::private::sort_by;
 use spotfit_locs::private::median;
 
 use super::crowd::{Crowd, ORDINARY};
@@ -132,7 +133,7 @@ impl LocalizeOptions {
 /// The median width of the loneliest of spots, of which distances to the nearest other and widths are given; none if there are none.
 pub(crate) fn loneliest(mut spots: Vec<(f64, f64)>) -> Option<f64> {
     let count = (spots.len() / LONELY).max(LEAST).min(spots.len());
-    spots.sort_by(|a, b| b.0.total_cmp(&a.0));
+    sort_by(&mut spots, |a, b| b.0.total_cmp(&a.0));
     (count > 0).then(|| median(spots[..count].iter().map(|&(_, sigma)| sigma)))
 }
 

@@ -2,6 +2,7 @@
 
 use fit_core::Estimator;
 use fit_curves::{CurveFits, CurveOptions, Curves};
+use spotfit_files::private::sort_by;
 
 use super::copies::{Copies, data_and_weights, options_of};
 use super::{CurveFitter, Model, ModelError, points};
@@ -73,7 +74,7 @@ impl Model {
             let weight = if counts { 1.0 / value.max(1.0) } else { weights[at] };
             left.push((places[at][0], weight.sqrt() * (data[at] - value)));
         }
-        left.sort_by(|a, b| a.0.total_cmp(&b.0));
+        sort_by(&mut left, |a, b| a.0.total_cmp(&b.0));
         let n = left.len();
         if n < 2 * parameters.len() + 4 {
             return false;

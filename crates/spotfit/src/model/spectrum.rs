@@ -8,8 +8,9 @@ use std::f64::consts::{PI, TAU};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use rustfft::Fft;
 use rustfft::num_complex::Complex;
-use rustfft::{Fft, FftPlanner};
+use spotfit_locs::private::fourier;
 
 /// The share of gaps between neighbours that are smaller than the one that tells the highest frequency: fewer points are too few to tell it.
 const SMALL_GAPS: usize = 20;
@@ -291,7 +292,7 @@ impl Spectrum {
         let some = own.some.as_ref().map_or(&own.whole, |some| &some.1);
         let lowest = LOWEST.min(count_of(own.highest));
         let lowest = own.times.iter().map(|&time| some.table(low, length, time, lowest)).collect();
-        let fft = FftPlanner::new().plan_fft_forward(size);
+        let fft = fourier(size);
         own.kind = Kind::Transform { fft, cell, step, count, lowest };
         Some(own)
     }

@@ -3,6 +3,7 @@
 use fit_core::Camera;
 use fit_windows::CameraMap;
 use ndarray::{Array3, ArrayView2, Zip};
+use spotfit_files::private::sort_by;
 
 use super::PsfError;
 use crate::detect::Detector;
@@ -118,7 +119,7 @@ pub fn locate_beads(mean: ArrayView2<'_, f32>, box_size: usize) -> Result<FoundB
             kept.push((place, light));
         }
     }
-    kept.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    sort_by(&mut kept, |(_, a), (_, b)| b.total_cmp(a));
     found.places = kept.into_iter().map(|(place, _)| place).collect();
     Ok(found)
 }

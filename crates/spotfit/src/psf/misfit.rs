@@ -5,8 +5,9 @@ use std::borrow::Cow;
 pub(super) use fit_crowd::{Misfit, MisfitShares};
 
 use super::bounds::{Information, inverse};
-use super::parallel::of_each;
 use super::spot_image::{Pixels, SpotImage};
+use spotfit_files::private::sort_by;
+use spotfit_locs::private::of_each;
 
 /// Steps of the last fit of a spot, and the longest along x and y.
 const STEPS: usize = 5;
@@ -162,7 +163,7 @@ impl Asked {
 
 /// The brightest third: another emitter that nobody knows of is the less of a spot, the brighter the spot is.
 pub(super) fn brightest<T>(mut all: Vec<T>, photons: impl Fn(&T) -> f64) -> Vec<T> {
-    all.sort_by(|a, b| photons(b).total_cmp(&photons(a)));
+    sort_by(&mut all, |a, b| photons(b).total_cmp(&photons(a)));
     all.truncate(all.len().div_ceil(BRIGHTEST).max(FEWEST));
     all
 }

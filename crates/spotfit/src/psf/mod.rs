@@ -21,7 +21,6 @@ mod measured;
 mod metadata;
 mod misfit;
 mod noise;
-mod parallel;
 mod spot_image;
 mod start;
 

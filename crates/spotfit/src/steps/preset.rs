@@ -26,6 +26,7 @@ use std::path::Path;
 use toml::de::{DeTable, DeValue};
 
 use super::StepError;
+use spotfit_files::private::sort_by_key;
 
 /// A preset is a page of text.
 const LONGEST: u64 = 1 << 20;
@@ -127,7 +128,7 @@ impl Preset {
             values.push((key.span().start, option, value));
         }
         // In the order of the file.
-        values.sort_by_key(|(place, ..)| *place);
+        sort_by_key(&mut values, |(place, ..)| *place);
         let values = values.into_iter().map(|(_, key, value)| (key, value)).collect();
         Ok(Self { name: name.to_owned(), values })
     }

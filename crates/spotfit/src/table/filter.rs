@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use fit_formula::{Condition, FormulaError};
-use rayon::prelude::*;
+use spotfit_locs::private::change_parts;
 use spotfit_locs::private::{Operand, operands, words};
 
 use super::{Column, Kind, Meaning, Table, TableError, Unit};
@@ -135,7 +135,7 @@ impl Filter {
             .collect::<Result<_, TableError>>()?;
         let mut keep = vec![false; table.rows()];
         let size = 1 << 14;
-        keep.par_chunks_mut(size).enumerate().for_each(|(part, keep)| {
+        change_parts(&mut keep, size, &|part, keep| {
             let mut evaluator = self.condition.evaluator();
             let mut values = vec![0.0; columns.len()];
             for (row, keep) in (part * size..).zip(keep) {

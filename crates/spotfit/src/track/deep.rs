@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use fit_core::{Camera, Corner, Fit, Number, Pixel};
-use fit_windows::{AnyWindows, NoteKind, Visitor, Windows};
+use fit_core::{Camera, Corner, Fit};
+use fit_windows::AnyWindows;
 
 use super::{TrackError, TrackOptions};
+use crate::localize::counts::photons;
 use crate::psf::{Followed, Psf, PsfFollower};
 
 /// Fits with a PSF after those of a shape.
@@ -40,7 +41,19 @@ impl Deep {
         fits: &[Fit<f32>],
         heights: &[f64],
     ) {
-        windows.visit(Follow { deep: self, corners, fits, heights });
+        let camera = self.camera;
+        for (number, (fit, &height)) in fits.iter().zip(heights).enumerate() {
+            let fit = fit.cast::<f64>();
+            if !fit.status.is_converged() {
+                self.found[number] = None;
+                continue;
+            }
+            let Corner { x, y, .. } = corners[number];
+            self.go_to([f64::from(x) + fit.x, f64::from(y) + fit.y]);
+            photons(&windows, number, &camera, f64::INFINITY, self.follower.window());
+            let near = self.follower.fit(start(&fit, height));
+            self.found[number] = near.or_else(|| self.anywhere(&fit));
+        }
     }
 
     /// Takes the PSF at a place of the frame, if it varies. Only the first time that takes memory.
@@ -81,45 +94,4 @@ impl Deep {
 
 fn start(fit: &Fit<f64>, height: f64) -> [f64; 5] {
     [fit.x, fit.y, height, fit.signal(), fit.background.max(0.0)]
-}
-
-struct Follow<'a> {
-    deep: &'a mut Deep,
-    corners: &'a [Corner],
-    fits: &'a [Fit<f32>],
-    heights: &'a [f64],
-}
-
-impl<'w> Visitor<'w> for Follow<'_> {
-    type Output = ();
-
-    fn visit<P: Pixel>(self, windows: Windows<'w, P>) {
-        let Self { deep, corners, fits, heights } = self;
-        let camera = deep.camera;
-        let em_gain = camera.em_gain.unwrap_or(1.0);
-        let mapped = windows.side_data().is_mapped();
-        for (number, (fit, &height)) in fits.iter().zip(heights).enumerate() {
-            let fit = fit.cast::<f64>();
-            if !fit.status.is_converged() {
-                deep.found[number] = None;
-                continue;
-            }
-            let Corner { x, y, .. } = corners[number];
-            deep.go_to([f64::from(x) + fit.x, f64::from(y) + fit.y]);
-            let [photons, read] = deep.follower.window();
-            for (to, &pixel) in photons.iter_mut().zip(windows.window(number)) {
-                *to = f64::from_pixel(pixel);
-            }
-            if mapped {
-                windows.notes(number, NoteKind::Variances, read, em_gain);
-                windows.convert(number, photons, em_gain);
-            } else {
-                let gain = camera.photons_per_adu();
-                photons.iter_mut().for_each(|value| *value = (*value - camera.baseline) * gain);
-                read.fill((camera.read_noise / em_gain).powi(2));
-            }
-            let near = deep.follower.fit(start(&fit, height));
-            deep.found[number] = near.or_else(|| deep.anywhere(&fit));
-        }
-    }
 }

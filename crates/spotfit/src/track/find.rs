@@ -2,6 +2,7 @@
 
 use fit_core::Pixel;
 use ndarray::ArrayView2;
+use spotfit_files::private::sort_by;
 use spotfit_locs::private::median;
 
 use super::frame::FrameVisitor;
@@ -128,7 +129,7 @@ fn detected(
         return Err(TrackError::NoBeads { candidates: candidates.len(), near, bad: look.count() });
     }
     let unsure = |bead: &Sight| bead.variance[0] + bead.variance[1];
-    beads.sort_by(|one, other| unsure(one).total_cmp(&unsure(other)));
+    sort_by(&mut beads, |one, other| unsure(one).total_cmp(&unsure(other)));
     beads.truncate(most);
     Ok(beads)
 }

@@ -1,12 +1,11 @@
 //! From a page to a frame.
 
-use std::io::{Read, Seek};
-
-use ::tiff::decoder::{ChunkType, Decoder, DecodingResult, DecodingSampleType as Sample};
+use ::tiff::decoder::{ChunkType, DecodingResult, DecodingSampleType as Sample};
 use ::tiff::tags::{CompressionMethod, Tag};
 use ::tiff::{ColorType, TiffError};
 
 use super::imagej::SIGNED;
+use super::page::Pages;
 use super::{MovieError, Pixels, packed, zstd};
 use crate::excerpt::excerpt;
 use crate::movie::pixels::stack;
@@ -17,11 +16,7 @@ fn said(error: TiffError) -> String {
 }
 
 /// The page that a decoder is at, in the room of a frame, if it is as large as the first frame and can be read.
-pub(super) fn decode<R: Read + Seek>(
-    decoder: &mut Decoder<R>,
-    size: (u32, u32),
-    room: Room<'_>,
-) -> Result<(), String> {
+pub(super) fn decode(decoder: &mut Pages, size: (u32, u32), room: Room<'_>) -> Result<(), String> {
     check(decoder, size)?;
     if let Some(bits) = packed::bits(decoder) {
         let Room::U16(room) = room else { return Err(OTHER_TYPE.to_owned()) };
@@ -34,8 +29,8 @@ pub(super) fn decode<R: Read + Seek>(
 }
 
 /// The same, where numbers of 16 bits are signed ones that ImageJ has stored.
-pub(super) fn decode_signed<R: Read + Seek>(
-    decoder: &mut Decoder<R>,
+pub(super) fn decode_signed(
+    decoder: &mut Pages,
     size: (u32, u32),
     room: Room<'_>,
 ) -> Result<(), String> {
@@ -43,10 +38,7 @@ pub(super) fn decode_signed<R: Read + Seek>(
 }
 
 /// The page in memory of its own.
-pub(super) fn decoded<R: Read + Seek>(
-    decoder: &mut Decoder<R>,
-    size: (u32, u32),
-) -> Result<Collected, String> {
+pub(super) fn decoded(decoder: &mut Pages, size: (u32, u32)) -> Result<Collected, String> {
     check(decoder, size)?;
     if let Some(bits) = packed::bits(decoder) {
         let mut pixels = vec![0; size.0 as usize * size.1 as usize];
@@ -59,7 +51,7 @@ pub(super) fn decoded<R: Read + Seek>(
     Collected::new(decoder.read_image().map_err(said)?)
 }
 
-fn check<R: Read + Seek>(decoder: &mut Decoder<R>, size: (u32, u32)) -> Result<(), String> {
+fn check(decoder: &mut Pages, size: (u32, u32)) -> Result<(), String> {
     let found = decoder.dimensions().map_err(said)?;
     if found != size {
         return Err(format!(
@@ -71,7 +63,7 @@ fn check<R: Read + Seek>(decoder: &mut Decoder<R>, size: (u32, u32)) -> Result<(
 }
 
 /// The type of frames that the page that a decoder is at makes; where it has none, reading it says so.
-pub(super) fn kind<R: Read + Seek>(decoder: &mut Decoder<R>) -> Kind {
+pub(super) fn kind(decoder: &mut Pages) -> Kind {
     if packed::bits(decoder).is_some() {
         return Kind::U16;
     }
@@ -83,7 +75,7 @@ pub(super) fn kind<R: Read + Seek>(decoder: &mut Decoder<R>) -> Kind {
 }
 
 /// Reads the pixels, in place if they are stored as the frame has them.
-fn fill<R: Read + Seek>(decoder: &mut Decoder<R>, room: Room<'_>) -> Result<(), String> {
+fn fill(decoder: &mut Pages, room: Room<'_>) -> Result<(), String> {
     let sample = decoder.image_buffer_layout().map_err(said)?.sample_type;
     match (sample, room) {
         (Some(Sample::U8), Room::U8(room)) => decoder.read_image_bytes(room).map_err(said),
@@ -200,7 +192,7 @@ const METHODS: [CompressionMethod; 6] = [
 ];
 
 /// Refuses what cannot be decoded or is not grey, and tiles that are far larger than the frame: a row of one is held.
-pub(super) fn check_page<R: Read + Seek>(decoder: &mut Decoder<R>) -> Result<(), String> {
+pub(super) fn check_page(decoder: &mut Pages) -> Result<(), String> {
     match decoder.colortype().map_err(said)? {
         ColorType::Gray(8 | 16 | 32 | 64) => {}
         ColorType::Gray(bits @ (10 | 12 | 14)) => packed::check(decoder, bits)?,

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::MovieError;
 use crate::movie::MovieOptions;
 use crate::movie::formats::is_tiff;
+use crate::sort::sort_by;
 
 /// The images of a folder in their order.
 #[derive(Debug)]
@@ -65,7 +66,7 @@ pub(in crate::movie) fn images_in(
             names.push(Name::of(name));
         }
     }
-    names.sort_by(|a, b| (&a.numbers, &a.name).cmp(&(&b.numbers, &b.name)));
+    sort_by(&mut names, |a, b| (&a.numbers, &a.name).cmp(&(&b.numbers, &b.name)));
     let Some(first) = names.first() else { return Ok(None) };
     if names.len() < 2 || names.iter().any(|name| name.texts != first.texts) {
         return Ok(None);

@@ -7,6 +7,7 @@ use super::failure::wrong;
 use super::imagej::ImageJ;
 use super::ome::{Block, Image};
 use crate::movie::{MovieAxes, MovieOptions};
+use crate::sort::sort_by_key;
 
 /// The most channels that ImageJ shows together. More of them, without slices or time points, are frames that a program
 /// saved under the wrong axis.
@@ -68,7 +69,7 @@ impl Image {
     /// When frames were taken, in seconds since the first, where each is a time point and all of them are told.
     pub(super) fn times(&self, layout: &Layout) -> Option<Vec<f64>> {
         let mut times = self.times.clone();
-        times.sort_by_key(|&(point, _)| point);
+        sort_by_key(&mut times, |&(point, _)| point);
         times.dedup_by_key(|&mut (point, _)| point);
         let [(_, begin), .., (_, end)] = *times.as_slice() else { return None };
         let all = times.len() == layout.frames && layout.axes.times == layout.frames;
@@ -186,7 +187,7 @@ impl Layout {
         }
         let mut frames = planes.frames(&mapped, channel, options.slice);
         // Where a plane is named twice, the first counts.
-        frames.sort_by_key(|&(time, _)| time);
+        sort_by_key(&mut frames, |&(time, _)| time);
         frames.dedup_by_key(|&mut (time, _)| time);
         let promised = if options.slice.is_some() { 1 } else { axes.slices } * axes.times;
         if frames.len() < promised {

@@ -3,11 +3,12 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
-use ::tiff::decoder::{ChunkType, Decoder};
+use ::tiff::decoder::ChunkType;
 use ::tiff::tags::{CompressionMethod, Tag};
 use ::tiff::{ColorType, TiffError};
 use multiversion::multiversion;
 
+use super::page::Pages;
 use crate::excerpt::excerpt;
 
 fn said(error: TiffError) -> String {
@@ -15,7 +16,7 @@ fn said(error: TiffError) -> String {
 }
 
 /// The bits of a pixel of the page that a decoder is at, if they are packed.
-pub(super) fn bits<R: Read + Seek>(decoder: &mut Decoder<R>) -> Option<u8> {
+pub(super) fn bits(decoder: &mut Pages) -> Option<u8> {
     match decoder.colortype() {
         Ok(ColorType::Gray(bits @ (10 | 12 | 14))) => Some(bits),
         _ => None,
@@ -23,7 +24,7 @@ pub(super) fn bits<R: Read + Seek>(decoder: &mut Decoder<R>) -> Option<u8> {
 }
 
 /// Refuses packed pixels that are compressed, too, in tiles, or in another order.
-pub(super) fn check<R: Read + Seek>(decoder: &mut Decoder<R>, bits: u8) -> Result<(), String> {
+pub(super) fn check(decoder: &mut Pages, bits: u8) -> Result<(), String> {
     const UNSIGNED: u16 = 1;
     const HIGH_BITS_FIRST: u16 = 1;
     let mut tag =
@@ -49,11 +50,7 @@ pub(super) fn check<R: Read + Seek>(decoder: &mut Decoder<R>, bits: u8) -> Resul
 }
 
 /// Reads the page that a decoder is at, which was checked.
-pub(super) fn read<R: Read + Seek>(
-    decoder: &mut Decoder<R>,
-    bits: u8,
-    pixels: &mut [u16],
-) -> Result<(), String> {
+pub(super) fn read(decoder: &mut Pages, bits: u8, pixels: &mut [u16]) -> Result<(), String> {
     let (width, height) = decoder.dimensions().map_err(said)?;
     let (width, height) = (width as usize, height as usize);
     let rows_of_strip = (decoder.chunk_dimensions().1 as usize).max(1);

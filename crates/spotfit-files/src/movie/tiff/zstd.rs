@@ -1,31 +1,30 @@
 //! Pages packed by Zstandard, which the decoder of pages does not know.
 
-use std::io::{Cursor, Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
+use std::sync::Arc;
 
 use ::tiff::TiffError;
-use ::tiff::decoder::{ChunkType, Decoder};
+use ::tiff::decoder::ChunkType;
 use ::tiff::tags::{ByteOrder, CompressionMethod, Tag, Type};
 use ruzstd::decoding::StreamingDecoder;
 
 use super::format::Format;
-use super::page::decoding_limits;
+use super::page::{Pages, Places, decoding_limits};
 use crate::excerpt::excerpt;
+use crate::sort::sort_by_key;
 
 /// The largest window of a frame that unpacks to less: a small strip could be packed so that it unpacks to as much before a pixel comes.
 const WINDOW: u64 = 1 << 23;
 
-/// The decoder of a page that is not packed.
-pub(super) type Plain = Decoder<Cursor<Vec<u8>>>;
-
 /// Whether the page that a decoder is at is packed by Zstandard.
-pub(super) fn is_used<R: Read + Seek>(decoder: &mut Decoder<R>) -> Result<bool, TiffError> {
+pub(super) fn is_used(decoder: &mut Pages) -> Result<bool, TiffError> {
     let method: Option<u16> = decoder.find_tag_unsigned(Tag::Compression)?;
     Ok(method == Some(CompressionMethod::ZSTD.to_u16()))
 }
 
 /// The same page, unpacked: a file in memory that says all that the page says of its pixels, so that predictors, tiles and the order
 /// of bytes are undone as those of other pages.
-pub(super) fn plain<R: Read + Seek>(decoder: &mut Decoder<R>) -> Result<Plain, String> {
+pub(super) fn plain(decoder: &mut Pages) -> Result<Pages, String> {
     let said = |error: TiffError| excerpt(&error.to_string());
     let (width, height) = decoder.dimensions().map_err(said)?;
     let mut number =
@@ -88,10 +87,11 @@ pub(super) fn plain<R: Read + Seek>(decoder: &mut Decoder<R>) -> Result<Plain, S
         (Tag::Predictor, vec![predictor.into()]),
         (Tag::SampleFormat, vec![kind.into()]),
     ]);
-    lists.sort_by_key(|(tag, _)| tag.to_u16());
+    sort_by_key(&mut lists, |(tag, _)| tag.to_u16());
     file.extend(directory(format, start + total, &lists));
     // Its own limits are smaller than large frames.
-    let plain = Decoder::new(Cursor::new(file)).map_err(said)?;
+    let places = Places { format, places: vec![start + total] };
+    let plain = places.decoder(0, Arc::new(file), &Arc::default()).map_err(said)?;
     Ok(plain.with_limits(decoding_limits(width as usize * height as usize)))
 }
 

@@ -5,6 +5,7 @@ mod outcome;
 mod tile;
 
 use rayon::prelude::*;
+use spotfit_files::private::sort_by_key;
 
 use crate::near::{check_radius, check_rows};
 
@@ -171,7 +172,7 @@ impl<H: Fn(usize) -> bool> Field<'_, H> {
         }
         rows.par_sort_unstable();
         let mut tiles: Vec<&[(u64, u32)]> = rows.chunk_by(|a, b| a.0 == b.0).collect();
-        tiles.sort_by_key(|rows| std::cmp::Reverse(rows.len()));
+        sort_by_key(&mut tiles, |rows| std::cmp::Reverse(rows.len()));
         tiles.truncate(MOST_TILES);
         let mut rings = Rings::new(side, pixel);
         let mut tile = Tile::new(side);

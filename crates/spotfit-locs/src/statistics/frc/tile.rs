@@ -4,10 +4,12 @@ use std::f64::consts::PI;
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use rustfft::Fft;
 use rustfft::num_complex::Complex;
-use rustfft::{Fft, FftPlanner};
 
 use super::curve::{Ring, Rings};
+use crate::fourier::fourier;
+use crate::parallel::{change_parts, of_each};
 
 /// The share of the side over which the window falls off at each edge.
 const FLANK: f64 = 0.125;
@@ -29,7 +31,7 @@ pub(super) struct Tile {
 impl Tile {
     pub(super) fn new(side: usize) -> Self {
         let pixels = vec![Complex::default(); side * side];
-        let fft = FftPlanner::new().plan_fft_forward(side);
+        let fft = fourier(side);
         Self { side, transposed: pixels.clone(), pixels, fft }
     }
 
@@ -44,7 +46,8 @@ impl Tile {
             *(if second { &mut pixel.im } else { &mut pixel.re }) += 1.0;
         }
         let window: Vec<f64> = (0..side).map(|i| window((i as f64 + 0.5) / side as f64)).collect();
-        self.pixels.par_chunks_mut(side).zip(&window).for_each(|(row, &down)| {
+        change_parts(&mut self.pixels, side, &|number, row| {
+            let down = window[number];
             row.iter_mut().zip(&window).for_each(|(pixel, &across)| *pixel *= down * across);
         });
     }
@@ -59,7 +62,7 @@ impl Tile {
             rows.for_each_init(scratch, |scratch, row| fft.process_with_scratch(row, scratch));
         };
         transform(pixels);
-        transposed.par_chunks_mut(side).enumerate().for_each(|(column, values)| {
+        change_parts(transposed, side, &|column, values| {
             values
                 .iter_mut()
                 .enumerate()
@@ -67,8 +70,8 @@ impl Tile {
         });
         transform(transposed);
         // Sums over some rows each are added in their order, so that the outcome is always the same.
-        let sums_of = |first: usize| {
-            let mut sums = vec![Ring::default(); rings.len()];
+        let sums_of = |part: usize| {
+            let (first, mut sums) = (64 * part, vec![Ring::default(); rings.len()]);
             for row in first..(first + 64).min(side) {
                 for column in 0..side {
                     let square = |index: usize| (index.min(side - index) as f64).powi(2);
@@ -85,8 +88,7 @@ impl Tile {
             }
             sums
         };
-        let starts: Vec<usize> = (0..side).step_by(64).collect();
-        let sums: Vec<Vec<Ring>> = starts.into_par_iter().map(sums_of).collect();
+        let sums = of_each(side.div_ceil(64), &sums_of);
         sums.iter().for_each(|sums| rings.add(sums));
     }
 }

@@ -4,9 +4,8 @@ mod fit;
 mod minimum;
 mod scale;
 
-use rayon::prelude::*;
-
 use crate::near::{Cells, ColumnsError, Grid, by_frame, check_rows};
+use crate::parallel::{of_all, of_each};
 
 use fit::{Histogram, Second, Shape};
 pub use fit::{NenaCurve, NenaTerm};
@@ -185,7 +184,7 @@ impl Table<'_> {
             }
             Ok(distances)
         };
-        (0..GROUPS).into_par_iter().map(of_group).collect()
+        of_each(GROUPS, &of_group).into_iter().collect()
     }
 }
 
@@ -198,7 +197,7 @@ struct Fit {
 impl Fit {
     fn new(distances: &[Vec<f32>], range: f64) -> Result<Self, NenaError> {
         let within = |group: &Vec<f32>| group.iter().filter(|&&r| f64::from(r) < range).count();
-        let neighbours: usize = distances.par_iter().map(within).sum();
+        let neighbours: usize = distances.iter().map(within).sum();
         if neighbours < LEAST_NEIGHBOURS {
             return Err(NenaError::FewNeighbours { neighbours });
         }
@@ -213,7 +212,7 @@ impl Fit {
             }
             counts
         };
-        Ok(Self { width, groups: distances.par_iter().map(histogram).collect() })
+        Ok(Self { width, groups: of_all(distances, histogram) })
     }
 
     /// The counts of all groups but one.
@@ -243,7 +242,7 @@ impl Fit {
                 let (curve, value) = histogram.fit(*start);
                 (curve, value + 0.5 * start.count() as f64 * count.ln())
             };
-            let fits = starts.par_iter().map(fit);
+            let fits = of_all(starts, fit).into_iter();
             fits.min_by(|a, b| a.1.total_cmp(&b.1)).expect("there are starts")
         };
         let single = best(
@@ -266,8 +265,8 @@ impl Fit {
     fn outcome(&self) -> Result<Nena, NenaError> {
         let curve = self.best();
         let shape = Shape::of(&curve);
-        let without = |group| self.histogram(Some(group)).fit(shape).0.precision();
-        let sigmas: Vec<f64> = (0..GROUPS).into_par_iter().map(without).collect();
+        let without = |group: usize| self.histogram(Some(group)).fit(shape).0.precision();
+        let sigmas = of_each(GROUPS, &without);
         let mean = sigmas.iter().sum::<f64>() / GROUPS as f64;
         let squares = sigmas.iter().map(|sigma| (sigma - mean).powi(2)).sum::<f64>();
         let standard_error = ((GROUPS - 1) as f64 / GROUPS as f64 * squares).sqrt();

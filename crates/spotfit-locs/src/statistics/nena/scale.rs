@@ -1,8 +1,7 @@
 //! A first estimate of the precision, from distances of any length.
 
-use rayon::prelude::*;
-
 use super::{NenaError, Table};
+use crate::parallel::of_all;
 
 /// Frames and localizations that are looked at.
 const FRAMES: usize = 2000;
@@ -28,7 +27,7 @@ pub(super) fn squares(table: &Table, ahead: usize) -> Vec<f64> {
         };
         chosen.filter_map(nearest).collect::<Vec<_>>()
     };
-    let mut squares: Vec<f64> = sample.par_iter().flat_map_iter(squares_of).collect();
+    let mut squares = of_all(&sample, squares_of).concat();
     squares.sort_unstable_by(f64::total_cmp);
     squares
 }

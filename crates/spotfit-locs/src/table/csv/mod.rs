@@ -7,7 +7,6 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::Read;
 
-use rayon::prelude::*;
 use spotfit_files::columns::DecimalMark;
 use spotfit_files::private::{MarkEvidence, Reading, excerpt, text_of_bytes};
 
@@ -15,6 +14,7 @@ use super::error::LONGEST_ROW;
 use super::{
     Column, ColumnNames, Dimension, Growing, Info, Kind, Meaning, Table, TableError, Unit, names,
 };
+use crate::parallel::of_all;
 use lines::{Fields, Lines, parts, plain, trim, word};
 
 pub use write::CsvWriter;
@@ -283,7 +283,7 @@ impl<R: Read> CsvReader<R> {
             }
             let layout = &self.layout;
             let parts = parts(&rows, rayon::current_num_threads());
-            let done: Vec<Part> = parts.into_par_iter().map(|part| layout.part(part)).collect();
+            let done = of_all(&parts, |part| layout.part(part));
             let mut done = done.into_iter();
             let mut table = Growing::default();
             for part in done.by_ref() {

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use rayon::prelude::*;
 use spotfit_files::private::excerpt;
 
+use crate::parallel::of_each;
 use crate::table::error::LONGEST_ROW;
 use crate::table::number::{self, Digits};
 use crate::table::{Column, Dimension, Kind, Meaning, Table, TableError};
@@ -86,7 +86,7 @@ fn lines(columns: &[Written<'_>], rows: usize) -> Vec<Vec<u8>> {
         }
         text
     };
-    (0..rows.div_ceil(step)).into_par_iter().map(piece).collect()
+    of_each(rows.div_ceil(step), &piece)
 }
 
 /// The name of a column in a CSV table, with its unit.

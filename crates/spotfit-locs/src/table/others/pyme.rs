@@ -5,6 +5,7 @@ use std::io::{Read, Seek};
 
 use spotfit_files::hdf5::{H5Reader, Rows};
 use spotfit_files::private::possible_pixel;
+use spotfit_files::private::sort_by_key;
 
 use super::field::{Fields, known};
 use super::parts::Parts;
@@ -35,7 +36,7 @@ const NAMES: [(&str, &str); 17] = [
 /// The table with positions at the root.
 pub(super) fn table<R: Read + Seek>(file: &mut H5Reader<R>) -> Option<Rows> {
     let mut names = file.names().to_vec();
-    names.sort_by_key(|name| match &**name {
+    sort_by_key(&mut names, |name| match &**name {
         "Localizations" => 0,
         "FitResults" => 1,
         _ => 2,

@@ -210,6 +210,23 @@ fn jobs_are_told_of() {
     window.ends_well();
 }
 
+/// Proves that a fault of a job ends the window, that pages hear of it, and that it leaves nothing.
+#[test]
+fn a_fault_ends_the_window() {
+    let folder = Folder::new();
+    movie(&folder, 30);
+    let mut window = Window::with(folder.0.path(), &["m.tif"], &[("SPOTFIT_FAULT", "1")]);
+    let mut events = window.events();
+    let asked = window.post("api/run", &json!({ "verb": "localize", "words": ["-o", "a.csv"] }));
+    let failed = events.next(&["done", "failed"]);
+    assert_eq!(failed["job"], asked.json()["job"]);
+    assert!(failed["error"].as_str().is_some_and(|text| text.contains("fault")), "{failed}");
+    let (said, _, status) = window.ended();
+    assert_eq!(status.code(), Some(101), "{said}");
+    assert!(said.contains("a test asks for it"), "{said}");
+    assert_eq!(folder.names(), ["m.tif"]);
+}
+
 /// Proves that a job that is cancelled, and one that runs or waits when the window is closed, leaves nothing.
 #[test]
 fn cancelled_jobs_leave_nothing() {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::options::{WidthCalibrationOptions, Zero};
 use super::outcome::{Fate, Slice};
+use spotfit_files::private::sort_by;
 
 /// A sound slice.
 #[derive(Clone, Debug)]
@@ -55,7 +56,7 @@ pub(super) fn group(slices: &[Slice]) -> (Vec<Bead>, usize) {
         }
     }
     let sorted = beads.into_iter().map(|(id, mut points)| {
-        points.sort_by(|a, b| a.z.total_cmp(&b.z));
+        sort_by(&mut points, |a, b| a.z.total_cmp(&b.z));
         Bead { id, points, offset: 0.0, fate: Fate::Used }
     });
     (sorted.collect(), invalid)

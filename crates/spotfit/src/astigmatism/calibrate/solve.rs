@@ -4,6 +4,7 @@ use super::super::polynomial::{Normal, TERMS, evaluate, unscaled};
 use super::beads::{Bead, Point, median, points, zero};
 use super::options::{CalibrationError, SHORTEST, WidthCalibrationOptions};
 use super::outcome::Fate;
+use spotfit_files::private::sort_by;
 
 /// The curves while they are fitted: polynomials in t = (z − middle)/half.
 #[derive(Clone, Debug)]
@@ -117,7 +118,7 @@ fn covered(
         return Err(error(0.0, 0.0));
     }
     lows.sort_unstable_by(f64::total_cmp);
-    highs.sort_by(|a, b| b.total_cmp(a));
+    sort_by(&mut highs, |a, b| b.total_cmp(a));
     let (mut low, mut high) = (lows[needed - 1].max(limits[0]), highs[needed - 1].min(limits[1]));
     if let Some(wanted) = options.range {
         let zero = zero(beads, options);
@@ -154,7 +155,7 @@ type Sample = (f64, [f64; 2], [f64; 2]);
 fn median_points(beads: &[Bead], [low, high]: [f64; 2]) -> Vec<Sample> {
     let inside = points(beads).filter(|(_, point)| point.inside);
     let mut sorted: Vec<(f64, [f64; 2])> = inside.map(|(z, point)| (z, point.sigma)).collect();
-    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    sort_by(&mut sorted, |a, b| a.0.total_cmp(&b.0));
     let strips = (sorted.len() / 5).clamp(2 * TERMS, 40);
     let strip = |z: f64| (((z - low) / (high - low) * strips as f64) as usize).min(strips - 1);
     sorted

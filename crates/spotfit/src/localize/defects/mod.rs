@@ -29,6 +29,7 @@ use std::fmt;
 use fit_core::{Camera, Size};
 use fit_windows::{AnyWindows, CameraMap, MapError, Windows};
 use ndarray::{Array2, ArrayView2};
+use spotfit_files::private::sort_by_key;
 
 use super::sensitivity::frames_for_estimates;
 
@@ -145,7 +146,7 @@ impl Defects {
             let known = self.mask();
             let more = others.not_finite().filter(|pixel| !known[(pixel.y, pixel.x)]);
             all.pixels.extend(more);
-            all.pixels.sort_by_key(|pixel| (pixel.y, pixel.x));
+            sort_by_key(&mut all.pixels, |pixel| (pixel.y, pixel.x));
             all.frames.clone_from(&others.frames);
         }
         all

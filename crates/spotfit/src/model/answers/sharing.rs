@@ -1,6 +1,7 @@
 //! Intervals and comparisons of fits that share parameters.
 
 use ndarray::Array2;
+use spotfit_files::private::sort_by_key;
 
 use super::compare::ModelComparison;
 use super::distributions::{normal_quantile, student_quantile};
@@ -153,7 +154,7 @@ impl Sharers<'_, '_> {
             };
             let there = |place: &usize| fits.statuses[rows[*place]] != Status::Invalid;
             let mut places: Vec<usize> = (0..rows.len()).filter(there).collect();
-            places.sort_by_key(|&place| group(place));
+            sort_by_key(&mut places, |&place| group(place));
             for own in places.chunk_by(|&a, &b| group(a) == group(b)) {
                 all.push(Target { parameter, part, places: own.to_vec() });
             }

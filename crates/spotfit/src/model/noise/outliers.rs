@@ -1,6 +1,7 @@
 //! Points that noise does not explain.
 
 use crate::model::answers::f_survival;
+use spotfit_files::private::{sort_by, sort_by_key};
 
 /// A point that is an outlier.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,12 +39,12 @@ pub(super) fn found(
     };
     let mut all: Vec<Outlier> =
         (0..residuals.len()).filter(|&at| weights[at] > 0.0).map(of).collect();
-    all.sort_by(|a, b| b.score.abs().total_cmp(&a.score.abs()));
+    sort_by(&mut all, |a, b| b.score.abs().total_cmp(&a.score.abs()));
     let count = all.len() as f64;
     let passes = |(rank, point): (usize, &Outlier)| point.p <= rate * (rank + 1) as f64 / count;
     let last = all.iter().enumerate().rposition(passes);
     all.truncate(last.map_or(0, |last| last + 1));
-    all.sort_by_key(|outlier| outlier.point);
+    sort_by_key(&mut all, |outlier| outlier.point);
     all
 }
 

@@ -10,6 +10,7 @@ use std::ops::Range;
 use fit_core::Status;
 use fit_curves::{CurveFits, Linear};
 use ndarray::{Array2, ArrayView1, Axis};
+use spotfit_files::private::sort_by;
 
 use super::loss::Loss;
 use super::robust::Robust;
@@ -141,7 +142,7 @@ fn begin(
             None => f64::INFINITY,
         };
         let mut order: Vec<(f64, usize)> = range.map(|row| (cost(&left[row]), row)).collect();
-        order.sort_by(|a, b| a.0.total_cmp(&b.0));
+        sort_by(&mut order, |a, b| a.0.total_cmp(&b.0));
         // Of those that end equally near to the data, such as a step seen from its other end, that which is nearest to where it began.
         let first = start.unwrap_or(&fits.parameters).row(fit);
         let away = |row: usize| away(first, found.parameters.row(row));

@@ -3,6 +3,7 @@
 use fit_core::Status;
 use fit_curves::{CurveOptions, CurvePrecision, CurveStart, Curves, Sharing};
 use ndarray::Array2;
+use spotfit_files::private::sort_by_key;
 
 use super::loss::Loss;
 use super::outliers::{self, Outlier};
@@ -378,7 +379,7 @@ impl Together<'_> {
             let values = shared.values.iter_mut().filter(|value| value.part == part);
             times(values.map(|value| &mut value.error), factor);
         }
-        outliers.sort_by_key(|outlier| (outlier.fit, outlier.point));
+        sort_by_key(&mut outliers, |outlier| (outlier.fit, outlier.point));
         Ok((shared, scales, outliers))
     }
 }

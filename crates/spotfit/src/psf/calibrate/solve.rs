@@ -2,8 +2,8 @@
 
 use super::bead::BeadFit;
 use super::table::Table;
-use crate::psf::parallel::of_each;
 use fit_crowd::private::{LatticePlace, Patch};
+use spotfit_locs::private::of_each;
 
 /// What second differences of neighbouring coefficients along z, y and x cost, in units of what the pixels say of the one in
 /// the middle. Along z a PSF changes little from plane to plane: what repeats itself within five planes is noise mostly. Along x and

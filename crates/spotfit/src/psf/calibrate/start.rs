@@ -2,6 +2,7 @@
 
 use super::bead::BeadFit;
 use super::parts::{FARTHEST, Rejection};
+use spotfit_files::private::sort_by;
 
 /// A bead's light must exceed the noise of all of its pixels so many times.
 const BRIGHTEST: f64 = 10.0;
@@ -188,7 +189,7 @@ fn look(fit: &mut BeadFit<'_>) -> Option<Profile> {
         *weight = 1.0 / f64::from(value).max(noise.max(1e-3 * photons / pixels));
     }
     let mut order: Vec<usize> = (0..slices).collect();
-    order.sort_by(|&a, &b| fit.bead.heights[a].total_cmp(&fit.bead.heights[b]));
+    sort_by(&mut order, |&a, &b| fit.bead.heights[a].total_cmp(&fit.bead.heights[b]));
     Some(Profile {
         heights: order.iter().map(|&slice| fit.bead.heights[slice]).collect(),
         values: order.iter().map(|&slice| bright[slice] / most).collect(),

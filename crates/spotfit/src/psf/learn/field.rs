@@ -7,8 +7,9 @@
 use super::expect::SpotFit;
 use super::{Extent, Family, STEPS, SpotWindow, gauge, held, maximize, unlike};
 use crate::psf::field::{add, count, places, projected, values, within};
-use crate::psf::parallel::{change_each, of_each};
 use crate::psf::{Psf, PsfError};
+use spotfit_files::private::sort_by;
+use spotfit_locs::private::{change_each, of_each};
 
 /// Steps of each solution: it begins near the last one, and the fewer they are, the less of the noise is in it. A family that does not vary, which it is
 /// compared with, has as many.
@@ -178,7 +179,7 @@ impl Varying {
 fn leave_out(spots: &mut [SpotFit<'_>], extent: Extent) {
     let from_middle = |spot: &SpotFit<'_>| spot.window.field.iter().map(|at| at * at).sum::<f64>();
     let mut order: Vec<usize> = (0..spots.len()).collect();
-    order.sort_by(|&a, &b| from_middle(&spots[a]).total_cmp(&from_middle(&spots[b])));
+    sort_by(&mut order, |&a, &b| from_middle(&spots[a]).total_cmp(&from_middle(&spots[b])));
     for ring in order.chunks(order.len().div_ceil(RINGS).max(1)) {
         let limit = unlike(ring.iter().map(|&spot| spots[spot].deviance()).collect(), extent);
         ring.iter().for_each(|&spot| spots[spot].judge(limit));

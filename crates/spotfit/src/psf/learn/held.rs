@@ -6,7 +6,7 @@ use ndarray::Array2;
 use super::expect::{NodeFit, SETTLED, SpotFit, behind, place};
 use super::{Family, SpotWindow};
 use crate::psf::bounds::{Information, inverse};
-use crate::psf::parallel::of_each;
+use spotfit_locs::private::of_each;
 
 /// Steps of a fit of a Gaussian.
 const STEPS: usize = 12;

@@ -6,8 +6,8 @@ use super::expect::{SpotFit, behind, place};
 use super::{Family, LEAST_SHARE};
 use crate::psf::calibrate::conjugate_gradients;
 use crate::psf::field::{values, within};
-use crate::psf::parallel::of_each;
 use fit_crowd::private::{LatticePlace, Patch};
+use spotfit_locs::private::of_each;
 
 /// What second differences along the axis cost, in units of what the pixels say of a coefficient on average, and what any coefficient does.
 const STIFFNESS: f64 = 1.0;

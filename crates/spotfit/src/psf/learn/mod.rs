@@ -18,7 +18,7 @@ mod select;
 use fit_crowd::private::{Lit, basis};
 
 use self::expect::SpotFit;
-use super::parallel::{change_each, of_each};
+use spotfit_locs::private::{change_each, of_each};
 
 pub use movie::{FieldGain, LearnPsfError, LearntMember, LearntPsf, learn_psf};
 pub(crate) use movie::{HeldSpots, learn_while, misfit_of_gaussians};

@@ -20,10 +20,10 @@ use crate::localize::places::Part;
 use crate::localize::{Emitters, Localization, LocalizeError, LocalizeOptions, Localizer, Roi};
 use crate::movie::Block;
 use crate::psf::misfit::{Alone, Misfit, Sample, brightest, misfit, said_of};
-use crate::psf::parallel::of_each;
 use crate::psf::spot_image::{Gaussian, SpotImage};
 use crate::psf::{Psf, PsfError};
 use crate::{CameraMap, FitterOptions};
+use spotfit_locs::private::of_each;
 
 /// Planes of the family at first, and steps of each search.
 const PLANES: usize = 6;

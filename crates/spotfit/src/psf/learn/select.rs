@@ -1,6 +1,7 @@
 //! Spots of a movie from which its PSF is learnt.
 
 use ndarray::ArrayView2;
+use spotfit_files::private::sort_by;
 
 use super::{Extent, SpotWindow};
 use crate::localize::{Localization, Roi};
@@ -105,7 +106,7 @@ impl Candidates {
         };
         // Frames may have very many.
         let mut sorted: Vec<&Localization> = spots.iter().collect();
-        sorted.sort_by(|a, b| a.y.total_cmp(&b.y));
+        sort_by(&mut sorted, |a, b| a.y.total_cmp(&b.y));
         let reach = 2.0 * half + MASKED;
         for (number, spot) in sorted.iter().enumerate() {
             let [column, row] = [spot.x, spot.y].map(f64::round);
@@ -193,7 +194,7 @@ impl Candidates {
         let kept = numbered.filter(|(at, _)| (at + 1) * most / count > at * most / count);
         let mut windows: Vec<SpotWindow> = kept.map(|(_, spot)| spot.window).collect();
         let mut order: Vec<usize> = (0..windows.len()).collect();
-        order.sort_by(|&a, &b| windows[a].key.total_cmp(&windows[b].key));
+        sort_by(&mut order, |&a, &b| windows[a].key.total_cmp(&windows[b].key));
         let last = windows.len().saturating_sub(1).max(1) as f64;
         for (rank, spot) in order.into_iter().enumerate() {
             windows[spot].order = rank as f64 / last;

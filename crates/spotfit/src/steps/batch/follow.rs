@@ -20,6 +20,7 @@ use crate::output::OutputError;
 use crate::output::paths::{same, shown};
 use crate::record::Record;
 use crate::steps::StepError;
+use spotfit_files::private::sort_by_key;
 
 /// How often to look for new movies.
 const LOOK: Duration = Duration::from_millis(50);
@@ -77,7 +78,7 @@ pub fn follow(
         return Err(error);
     }
     let (mut outcomes, _) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    outcomes.sort_by_key(|(index, _)| *index);
+    sort_by_key(&mut outcomes, |(index, _)| *index);
     let Arrivals { tasks, .. } = arrivals.into_inner().unwrap_or_else(PoisonError::into_inner);
     let movies =
         outcomes.into_iter().map(|(index, outcome)| MovieOutcome::new(&tasks[index], outcome));

@@ -12,6 +12,7 @@ use crate::localize::{Localization, LocalizeOptions, Localizer};
 use crate::steps::stack::Stack;
 use crate::steps::{Listener, Note, StepError};
 use crate::{CameraMap, Elliptical, FitterOptions, Shape};
+use spotfit_files::private::sort_by_key;
 
 /// How the widths of spots are calibrated.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -241,6 +242,6 @@ fn slices_of(
         })
     };
     let mut slices: Vec<Slice> = found.iter().zip(&links.groups).filter_map(slice).collect();
-    slices.sort_by_key(|slice| slice.bead);
+    sort_by_key(&mut slices, |slice| slice.bead);
     Ok((slices, frames, size))
 }

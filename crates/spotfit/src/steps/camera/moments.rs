@@ -1,7 +1,7 @@
 //! Mean and variance of each pixel of a movie, one block of frames at a time.
 
 use ndarray::{Array2, ArrayView2, ArrayView3, Axis};
-use rayon::prelude::*;
+use spotfit_locs::private::{change_parts, of_all};
 
 use crate::movie::{Movie, Pixels};
 use crate::steps::words::go_on;
@@ -127,8 +127,7 @@ fn add<P: Pixel>(
     lights: &mut Vec<f64>,
 ) {
     let ((_, width), pixels) = (sums.dim(), sums.len() as f64);
-    let rows = sums.as_slice_mut().unwrap_or_default().par_chunks_mut(width.max(1));
-    rows.enumerate().for_each(|(y, sums)| {
+    change_parts(sums.as_slice_mut().unwrap_or_default(), width.max(1), &|y, sums| {
         for (number, row) in frames.index_axis(Axis(1), y).axis_iter(Axis(0)).enumerate() {
             for (sums, &pixel) in sums.iter_mut().zip(row) {
                 let pixel = pixel.into();
@@ -140,8 +139,7 @@ fn add<P: Pixel>(
         }
     });
     let all: Vec<ArrayView2<'_, P>> = frames.axis_iter(Axis(0)).collect();
-    lights.par_extend(
-        all.into_par_iter()
-            .map(|frame| frame.iter().map(|&pixel| f64::from(pixel.into())).sum::<f64>() / pixels),
-    );
+    lights.extend(of_all(&all, |frame| {
+        frame.iter().map(|&pixel| f64::from(pixel.into())).sum::<f64>() / pixels
+    }));
 }

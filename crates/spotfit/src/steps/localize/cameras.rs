@@ -7,6 +7,7 @@ use toml::de::{DeArray, DeTable, DeValue};
 
 use crate::movie::Acquisition;
 use crate::steps::StepError;
+use spotfit_files::private::sort_by_key;
 
 /// Those that are known here.
 const OWN: &str = include_str!("cameras.toml");
@@ -61,7 +62,7 @@ pub(super) fn known(
     for table in [theirs, ours] {
         let fits = table.into_iter().filter_map(|one| Some((one.fits(&camera, &mode)?, one)));
         let mut fits: Vec<_> = fits.collect();
-        fits.sort_by_key(|(fits, _)| std::cmp::Reverse(*fits));
+        sort_by_key(&mut fits, |(fits, _)| std::cmp::Reverse(*fits));
         all.extend(fits.into_iter().map(|(_, one)| one));
     }
     Ok(all)

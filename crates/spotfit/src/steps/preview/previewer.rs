@@ -23,6 +23,7 @@ use crate::steps::localize::{
 use crate::steps::{Listener, Note, Stack, StepError, learn};
 use crate::table::{Filter, Info, Layout, Meaning};
 use crate::{AsWindows, OutOfRange};
+use spotfit_files::private::sort_by;
 
 /// A movie whose frames are looked at.
 #[derive(Debug)]
@@ -345,7 +346,7 @@ impl Found {
                 (None, reason) => dropped.extend(reason.map(|reason| (*fate, reason))),
             }
         }
-        dropped.sort_by(|(a, _), (b, _)| {
+        sort_by(&mut dropped, |(a, _), (b, _)| {
             let place = |fate: &Fate| [fate.spot.y, fate.spot.x];
             let ([y, x], [other_y, other_x]) = (place(a), place(b));
             y.total_cmp(&other_y).then(x.total_cmp(&other_x))

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use spotfit_files::private::sort_by_key;
 
 use crate::localize::{DropReason, Fate, Looked, Roi};
 use crate::movie::Pixels;
@@ -170,7 +171,7 @@ pub(super) fn reasons(all: &[(Fate, DropReason)]) -> Column {
 /// What the detector has seen of these fates.
 pub(super) fn responses(fates: &[Fate], looked: &Looked, fixed: Option<f64>) -> Responses {
     let mut heard = looked.responses.clone();
-    heard.sort_by_key(|response| (response.y, response.x));
+    sort_by_key(&mut heard, |response| (response.y, response.x));
     let seen = |fate: &Fate| (fate.response > 0.0).then_some(f64::from(fate.response));
     let threshold = |fate: &Fate| {
         let place = fate.detected.map(|at| at as usize);
