@@ -1,7 +1,9 @@
 //! What other projects build on: windows of any shape, the equations by name, and problems of their own.
 
 use fit_core::equations::SpotEquations;
-use fit_core::pass::{Axes, CovarianceEstimator, Likelihood, Serial, Summable, Visitor};
+use fit_core::pass::{
+    Axes, CovarianceEstimator, Likelihood, START_EVALUATIONS, Serial, Summable, Visitor,
+};
 use fit_core::{
     ArgumentError, Background, Circle, Errors, Estimator, Fit, Fitter, Options, Outline, Problem,
     ProblemOptions, Scalar, Setup, Shape, Size, Status, fit_in_place, fit_problem, fit_window,
@@ -75,7 +77,10 @@ fn check_shapes<R: Scalar>() {
             assert_eq!(format!("{:?}", (fit, errors)), format!("{same:?}"));
             // From where it ended it stays there, with nothing to do.
             let again = fitter.fit(&counts, Some(outline(&fit)), &mut scratch).unwrap();
-            assert!((again.x - fit.x).to_f64().abs() < 1e-3 && again.evaluations <= 3, "{again:?}");
+            let likelihood = estimator == Estimator::MaximumLikelihood;
+            let most = if likelihood { START_EVALUATIONS + 3 } else { 3 };
+            let stays = (again.x - fit.x).to_f64().abs() < 1e-3 && again.evaluations <= most;
+            assert!(stays, "{shape:?} {estimator:?} {again:?}");
             assert!((0.005..0.1).contains(&errors.x()), "{shape:?} {errors:?}");
             if estimator == Estimator::LeastSquares {
                 let weights = vec![R::splat(0.5); SIZE.pixels()];

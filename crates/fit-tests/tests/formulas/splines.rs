@@ -292,13 +292,16 @@ fn wrong_splines_are_told() {
         ("a*exp(x, y)", "exp", "`exp` is already the name of something else"),
         ("a*a(x, y)", "a", "the name `a` is given twice"),
         ("a*psf(x, y > 1)", "psf", "a number is needed here"),
-        ("a*psf + x", "psf", "expected `(` after the name of a function"),
         ("a*x", "psf", "does not call the spline `psf`"),
     ] {
         let error = Formula::with_splines(text, &["x", "y"], &["a"], &[(name, &spline)]);
         let told = error.expect_err(text).shown_in(text);
         assert!(told.contains(says), "{text}: {told}");
     }
+    let text = "a*psf + b";
+    let error = Formula::of_variables_with_splines(text, &["x", "y"], &[("psf", &spline)]);
+    let told = error.expect_err(text).shown_in(text);
+    assert!(told.contains("expected `(` after the name of a function"), "{told}");
     let missing = Model::named("spline_2d").expect_err("a spline").to_string();
     assert!(missing.contains("calls f: a spline for each"), "{missing}");
     let many = Model::named_with_splines("linear", &[("f", &spline)]).expect_err("none");
