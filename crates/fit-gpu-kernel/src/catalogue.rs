@@ -5,7 +5,7 @@ use fit_core::Size;
 use fit_core::spot::shape::ShapeName;
 
 use crate::detect::DetectionStep;
-use crate::{CurveMethod, Job, Specialization, published, register_tile};
+use crate::{CurveMethod, Job, Specialization, published, square_tile};
 
 /// What kernels are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,7 +14,7 @@ pub enum Family {
     Side,
     /// Square windows in small batches: a thread a row.
     Quick,
-    /// Windows of any shape: the pixels in shared memory, a few threads with some rows each or a thread a column.
+    /// Windows of any shape: the pixels in shared memory, a few threads with some rows each.
     SharedMemory,
     /// Spots on a plane ([`fit_core::Background::Plane`]), in windows of any shape: as [`Family::SharedMemory`].
     Plane,
@@ -69,13 +69,6 @@ pub enum Layout {
         /// Pixels in a row, and rows.
         side: usize,
     },
-    /// In shared memory: a window of any shape, `lanes` threads with some columns each.
-    SharedMemory {
-        /// Threads of a fit.
-        lanes: usize,
-        /// How they fit.
-        method: KernelMethod,
-    },
     /// In shared memory: a square window of `side`×`side` pixels, one thread.
     ThreadPerFit {
         /// Pixels in a row, and rows.
@@ -83,8 +76,8 @@ pub enum Layout {
         /// How they fit.
         method: KernelMethod,
     },
-    /// In shared memory: a window of up to [`MOST_SIDE`]×[`MOST_SIDE`] pixels, whose size is written into the kernel's text
-    /// ([`Specialization`]), a few threads with some rows each.
+    /// In shared memory: a window of any shape, whose size is written into the kernel's text ([`Specialization`]), a few threads with some rows
+    /// each.
     SharedRows {
         /// Numbers of the sample of a column.
         numbers: usize,
@@ -109,13 +102,10 @@ macro_rules! layouts {
     };
 }
 layouts! {
-    least = Least in shared_memory_of;
-    weighted = Weighted in shared_memory_of;
-    likelihood = Likelihood in shared_memory_of;
-    errors = Errors in shared_memory_of;
     least_rows = Least in shared_rows;
     weighted_rows = Weighted in shared_rows;
     likelihood_rows = Likelihood in shared_rows;
+    errors_rows = Errors in shared_rows;
     least_thread_per_fit = Least in thread_per_fit;
     weighted_thread_per_fit = Weighted in thread_per_fit;
     likelihood_thread_per_fit = Likelihood in thread_per_fit;
@@ -131,15 +121,6 @@ impl Layout {
         assert!(LANES.is_power_of_two() && LANES <= WARP, "the threads of a fit are in one warp");
         assert!(LANES * ROWS >= SIDE && N == ROWS * SIDE, "all rows have a thread");
         Self::RegisterTile { lanes: LANES, side: SIDE }
-    }
-
-    const fn shared_memory_of(lanes: usize, method: KernelMethod) -> Self {
-        assert!(lanes.is_power_of_two() && lanes <= WARP, "the threads of a fit are in one warp");
-        Self::SharedMemory { lanes, method }
-    }
-
-    const fn shared_memory<const LANES: usize>() -> Self {
-        Self::shared_memory_of(LANES, KernelMethod::Rough)
     }
 
     const fn shared_rows(numbers: usize, method: KernelMethod) -> Self {
@@ -162,12 +143,10 @@ const WARP: usize = 32;
 const THREADS: usize = 64;
 /// Windows that a thread fits in turn, at most: in the end a warp waits for its slowest fit.
 const MOST_WINDOWS_OF_THREAD: usize = 16;
-/// Threads of a block whose fits share memory, at most.
-const SHARED_MEMORY_THREADS: usize = 128;
-/// Blocks of these that a multiprocessor is to have room for.
-const SHARED_MEMORY_BLOCKS: usize = 4;
 /// Bytes of shared memory that a block has without asking.
 pub const SHARED: usize = 48 * 1024;
+/// Bytes of shared memory that a block may ask for on every device.
+const SHARED_ANYWHERE: usize = 64 * 1024;
 /// Fits of a block whose threads have a pixel each, at most.
 const MOST_FITS: usize = 6;
 /// Threads of a block that have all the registers they want, where each has one pixel.
@@ -175,20 +154,42 @@ const UNCONSTRAINED: usize = 512;
 /// Registers of a multiprocessor, which the threads of a block share.
 const REGISTERS: usize = 1 << 16;
 
-/// The longest side of windows of which threads have rows in shared memory.
-pub const MOST_SIDE: usize = 32;
-
-/// The threads of a fit that have rows of a window: few where there are many fits, one a row where there are few of them.
+/// The threads of a fit that have rows of a window: few where there are many fits, one a row where there are few of them, as far
+/// as a warp goes. Of large windows shared memory has room for few, so that each gets more.
 const fn row_lanes(size: Size, many: bool) -> usize {
-    if !many {
-        let lanes = size.height.next_power_of_two();
-        return if lanes < 8 { 8 } else { lanes };
-    }
     match size.pixels() {
+        _ if !many => match size.height {
+            0..=8 => 8,
+            9..=16 => 16,
+            _ => WARP,
+        },
         0..=168 => 1,
         169..=323 => 2,
         324..=728 => 4,
-        _ => 8,
+        729..=1024 => 8,
+        1025..=2048 => 16,
+        _ => WARP,
+    }
+}
+
+/// The marks of windows whose rows are in shared memory, and the bytes of a fit, with so many numbers of the sample of a column. A
+/// fit has more threads where a warp's windows would not have room on every device.
+const fn rows(
+    numbers: usize,
+    method: KernelMethod,
+    size: Size,
+    noted: bool,
+    many: bool,
+) -> (Specialization, usize) {
+    let mut lanes = row_lanes(size, many);
+    loop {
+        let constants = Specialization::new(size.width, size.height, lanes);
+        let samples = Job::sample_numbers(size.width, numbers);
+        let fit = (method.planes(noted) * constants.fit + samples) * size_of::<f32>();
+        if lanes == WARP || WARP / lanes * fit <= SHARED_ANYWHERE {
+            return (constants, fit);
+        }
+        lanes *= 2;
     }
 }
 
@@ -347,9 +348,7 @@ impl Kernel {
     /// How it fits.
     pub const fn method(&self) -> KernelMethod {
         match self.layout {
-            Layout::SharedMemory { method, .. }
-            | Layout::ThreadPerFit { method, .. }
-            | Layout::SharedRows { method, .. } => method,
+            Layout::ThreadPerFit { method, .. } | Layout::SharedRows { method, .. } => method,
             Layout::RegisterTile { .. } | Layout::Pixels { .. } => KernelMethod::Rough,
         }
     }
@@ -370,9 +369,7 @@ impl Kernel {
             Layout::RegisterTile { side, .. } | Layout::ThreadPerFit { side, .. } => {
                 size.width == side && size.height == side
             }
-            // The widest takes all the rest.
-            Layout::SharedMemory { lanes, .. } => lanes == WARP || size.width <= lanes,
-            Layout::SharedRows { .. } => size.width <= MOST_SIDE && size.height <= MOST_SIDE,
+            Layout::SharedRows { .. } => true,
             Layout::Pixels { threads } => size.pixels() <= threads,
         }
     }
@@ -387,33 +384,15 @@ impl Kernel {
     pub const fn block(&self, size: Size, noted: bool, many: bool) -> Block {
         match self.layout {
             Layout::RegisterTile { lanes, .. } => Block { lanes, threads: THREADS, shared: 0 },
-            Layout::SharedMemory { lanes, method } => {
-                let planes = method.planes(noted);
-                let fit =
-                    planes * Job::shared_memory_pixels(size.pixels(), lanes) * size_of::<f32>();
-                // As many fits as have room, but whole warps.
-                let (in_warp, most) = (WARP / lanes, SHARED_MEMORY_THREADS / lanes);
-                let room = SHARED / fit / in_warp * in_warp;
-                let fits = if room < in_warp {
-                    in_warp
-                } else if room > most {
-                    most
-                } else {
-                    room
-                };
-                Block { lanes, threads: fits * lanes, shared: fits * fit }
-            }
             Layout::ThreadPerFit { side, .. } => {
                 let fit = Job::thread_per_fit_numbers(side, noted) * size_of::<f32>();
                 let threads = if THREADS * fit > SHARED { WARP } else { THREADS };
                 Block { lanes: 1, threads, shared: threads * fit }
             }
             Layout::SharedRows { numbers, method } => {
-                let constants = Specialization::new(size.width, size.height, row_lanes(size, many));
-                let numbers = Job::sample_numbers(constants.width, numbers);
-                let fit = (method.planes(noted) * constants.fit + numbers) * size_of::<f32>();
-                let threads = if THREADS / constants.lanes * fit > SHARED { WARP } else { THREADS };
-                Block { lanes: constants.lanes, threads, shared: threads / constants.lanes * fit }
+                let (Specialization { lanes, .. }, fit) = rows(numbers, method, size, noted, many);
+                let threads = if THREADS / lanes * fit > SHARED { WARP } else { THREADS };
+                Block { lanes, threads, shared: threads / lanes * fit }
             }
             Layout::Pixels { threads } => {
                 let lanes = published::threads(size.pixels());
@@ -428,7 +407,7 @@ impl Kernel {
     pub const fn turns(&self) -> usize {
         match self.layout {
             Layout::RegisterTile { lanes, side }
-                if register_tile::is_in_turn(self.shape.parameters(), lanes, side) =>
+                if square_tile::is_in_turn(self.shape.parameters(), lanes, side) =>
             {
                 MOST_WINDOWS_OF_THREAD
             }
@@ -436,30 +415,30 @@ impl Kernel {
         }
     }
 
-    /// The marks in the text of a kernel for windows of a size that it [takes](Self::takes), in a large batch or a small one, if it
-    /// has any.
-    pub const fn specialization(&self, size: Size, many: bool) -> Option<Specialization> {
+    /// The marks in the text of a kernel for the windows of such a [block](Self::block), if it has any.
+    pub const fn specialization(
+        &self,
+        size: Size,
+        noted: bool,
+        many: bool,
+    ) -> Option<Specialization> {
         match self.layout {
-            Layout::SharedRows { .. } => {
-                Some(Specialization::new(size.width, size.height, row_lanes(size, many)))
+            Layout::SharedRows { numbers, method } => {
+                Some(rows(numbers, method, size, noted, many).0)
             }
             _ => None,
         }
     }
 
-    /// The pixels that a window may have where blocks have so many bytes of shared memory.
+    /// The pixels of the largest square window for which blocks need no more than so many bytes of shared memory.
     pub const fn most_pixels(&self, shared: usize, noted: bool) -> usize {
-        let shared = shared / self.method().planes(noted);
-        match self.layout {
-            Layout::RegisterTile { side, .. } | Layout::ThreadPerFit { side, .. } => side * side,
-            Layout::SharedRows { .. } => MOST_SIDE * MOST_SIDE,
-            Layout::SharedMemory { lanes, .. } => {
-                let numbers = shared / size_of::<f32>() / (WARP / lanes);
-                // As many more as `Job::shared_memory_pixels` may add.
-                if lanes == WARP { numbers } else { numbers.saturating_sub(2 * WARP) }
-            }
-            Layout::Pixels { threads } => threads,
+        let mut side = 0;
+        while side * side < Size::MAX_PIXELS
+            && self.block(Size::new(side + 1, side + 1), noted, false).shared <= shared
+        {
+            side += 1;
         }
+        side * side
     }
 
     /// How it is compiled.
@@ -490,23 +469,6 @@ impl Kernel {
                 most_registers: None,
                 may_spill: true,
                 keeps_loops: true,
-            },
-            Layout::SharedMemory { method: KernelMethod::Rough, .. } => Build {
-                unroll_threshold: 300,
-                most_registers: Some(REGISTERS / (SHARED_MEMORY_BLOCKS * SHARED_MEMORY_THREADS)),
-                may_spill: false,
-                keeps_loops: false,
-            },
-            // More numbers than blocks of that many threads have registers for, and matrices whose loops must be
-            // unrolled.
-            Layout::SharedMemory { method, .. } => Build {
-                unroll_threshold: 4_000,
-                most_registers: None,
-                // Of errors it is the covariance, which is written once.
-                may_spill: matches!(self.family, Family::Plane)
-                    || matches!(self.shape, ShapeName::Rotated)
-                    || matches!(method, KernelMethod::Errors),
-                keeps_loops: false,
             },
             Layout::Pixels { threads } => {
                 let crowded = threads > UNCONSTRAINED;
@@ -567,21 +529,18 @@ mod tests {
                     Layout::ThreadPerFit { side, .. } => {
                         threads * Job::thread_per_fit_numbers(side, noted)
                     }
-                    Layout::SharedRows { numbers, .. } => {
-                        let constants =
-                            kernel.specialization(size, many).expect("its text has constants");
+                    Layout::SharedRows { numbers, method } => {
+                        let constants = kernel
+                            .specialization(size, noted, many)
+                            .expect("its text has constants");
                         assert_eq!(constants.lanes, lanes, "{what}");
-                        let planes = if noted { 2 } else { 1 };
-                        let samples = Job::sample_numbers(width, numbers);
-                        threads / lanes * (planes * constants.fit + samples)
-                    }
-                    Layout::SharedMemory { method, .. } => {
                         let planes = match method {
                             _ if !noted => 1,
                             KernelMethod::Errors => 3,
                             _ => 2,
                         };
-                        threads / lanes * planes * Job::shared_memory_pixels(size.pixels(), lanes)
+                        let samples = Job::sample_numbers(width, numbers);
+                        threads / lanes * (planes * constants.fit + samples)
                     }
                     Layout::Pixels { threads: most } => {
                         assert!(lanes >= size.pixels() && threads <= most, "{what}");
@@ -589,7 +548,9 @@ mod tests {
                     }
                 };
                 assert_eq!(shared, needed * size_of::<f32>(), "{what}");
-                assert!(size.pixels() <= kernel.most_pixels(shared.max(SHARED), noted), "{what}");
+                // Of what a square needs there is as much as it needs.
+                let most = kernel.most_pixels(shared.max(SHARED), noted);
+                assert!(width != height || size.pixels() <= most, "{what}, {most}");
             }
         }
         assert!(taken > 58 + 68 * 68, "{taken}");
@@ -602,18 +563,18 @@ mod tests {
         assert_eq!(block("likelihood_rotated_side13", 13, 13), (1, 64, 64 * 169 * 4));
         assert_eq!(block("least_circular_side12", 12, 12), (1, 64, 64 * 145 * 4));
         assert_eq!(block("likelihood_circular_rows", 20, 20), (4, 64, 16 * (436 + 101) * 4));
+        assert_eq!(block("least_circular_rows", 3, 3), (1, 64, 64 * (9 + 9) * 4));
+        assert_eq!(block("least_circular_rows", 12, 40), (4, 64, 16 * (532 + 37) * 4));
+        assert_eq!(block("least_circular_rows", 63, 63), (32, 64, 2 * (3969 + 31 + 189) * 4));
+        assert_eq!(block("least_circular_rows", 120, 120), (32, 32, (14_520 + 8 + 361) * 4));
+        assert_eq!(block("errors_circular_rows", 9, 9), (1, 64, 64 * (81 + 27) * 4));
         assert_eq!(block("plane_least_rotated_rows", 9, 9), (1, 64, 64 * 81 * 4));
         assert_eq!(block("side16", 16, 16), (2, 64, 0));
         assert_eq!(block("quick9", 9, 9), (16, 64, 0));
-        assert_eq!(block("shared_memory8", 3, 3), (8, 128, 16 * 40 * 4));
-        assert_eq!(block("shared_memory16", 12, 40), (16, 128, 8 * 496 * 4));
-        assert_eq!(block("shared_memory32", 63, 63), (32, 96, 3 * 3969 * 4));
-        assert_eq!(block("shared_memory32", 120, 120), (32, 32, 14_400 * 4));
         assert_eq!(block("published", 5, 5), (32, 192, 192 * 4));
         assert_eq!(block("published", 9, 9), (96, 480, 480 * 4));
         assert_eq!(block("published", 22, 22), (512, 512, 512 * 4));
         assert_eq!(block("published_large", 32, 32), (1024, 1024, 4096));
-        assert_eq!(kernel("shared_memory8").build().most_registers, Some(128));
         assert_eq!(kernel("published").build().most_registers, None);
         assert_eq!(kernel("published_large").build().most_registers, Some(64));
     }

@@ -372,13 +372,6 @@ impl Job {
         !self.maps.is_null() || !self.weights.is_null()
     }
 
-    /// The numbers of shared memory that a fit of `lanes` threads takes for a window of `pixels` pixels:
-    /// as many more that fits beside each other use different banks.
-    #[inline(always)]
-    pub const fn shared_memory_pixels(pixels: usize, lanes: usize) -> usize {
-        if lanes == 32 { pixels } else { pixels.next_multiple_of(32) + lanes }
-    }
-
     /// The numbers of shared memory that a thread with a fit of its own takes for a window of `side`×`side` pixels, with notes or not: an
     /// odd one, so that the threads of a warp use different banks.
     #[inline(always)]

@@ -17,12 +17,10 @@ pub mod gpufit;
 mod job;
 pub mod persistent;
 pub mod published;
-pub mod register_tile;
-pub mod shared_memory;
 pub mod shared_rows;
 pub mod specialization;
+pub mod square_tile;
 mod table;
-pub mod thread_per_fit;
 
 #[cfg(target_arch = "nvptx64")]
 mod entries;

@@ -1,11 +1,12 @@
-//! The pixels in shared memory: a few threads a fit, with some rows each. For squares of any side in large batches.
+//! The pixels in shared memory: a few threads a fit, with some rows each. For windows of any size and shape.
 //!
 //! The loops over rows and columns stay loops, whose ends and steps are marks in the text of a kernel: the host replaces them
-//! when it loads it ([`crate::marks`]), so that one text serves every side and any number of threads. The samples of the
+//! when it loads it ([`crate::marks`]), so that one text serves every size and any number of threads. The samples of the
 //! columns are in shared memory too, made by all threads of a fit together.
 
 use fit_core::pass::{
-    self, Along, Around, Finish, Group, Line, Method, RawFit, Store, Tile, sum_axis,
+    self, Along, Around, CovarianceEstimator, ErrorEstimate, Finish, Group, Line, Method, RawFit,
+    Store, Summable, Tile, sum_axis,
 };
 use fit_core::spot::axis::{AxisSample, AxisSums, GaussianAxis};
 use fit_core::{Mask, Outline, Real, Size};
@@ -31,6 +32,8 @@ pub trait RowsTile<R: Real>: Group<R> {
     fn pixel(&self, row: Self::Row, column: usize) -> R;
     /// Its note.
     fn note(&self, row: Self::Row, column: usize) -> R;
+    /// Its weight where its note is a variance.
+    fn weight(&self, row: Self::Row, column: usize) -> R;
     /// Replaces a pixel in the lanes of `mask`.
     fn set(&mut self, row: Self::Row, column: usize, mask: R::Mask, value: R);
     /// Keeps the samples of the columns of a block, l, l + n, …, in the lanes of `mask`; with second derivatives if `SECOND`.
@@ -49,6 +52,18 @@ pub fn fit<R: Real, T: RowsTile<R>, M: Method<R>>(
     start: Option<Outline<R>>,
 ) -> RawFit<R> {
     pass::fit(method, &mut Rows::new(tile), start, Finish::WhereSumsCancel)
+}
+
+/// Finds the errors of the fit of a window with this outcome.
+#[inline(always)]
+pub fn errors<R: Real, T: RowsTile<R>, S: Summable<P>, const P: usize, const Q: usize>(
+    covariance: &CovarianceEstimator<R, S, P, Q>,
+    tile: &mut T,
+    outline: Outline<R>,
+    linear: [R; 2],
+    slopes: [R; 2],
+) -> ErrorEstimate<R> {
+    covariance.errors(&mut Rows::new(tile), outline, linear, slopes)
 }
 
 /// The rows of the lanes.
@@ -135,6 +150,10 @@ impl<R: Real, T: RowsTile<R>> Tile<R> for Rows<'_, R, T> {
     #[inline(always)]
     fn note(&self, _: R, line: usize, place: usize) -> R {
         self.tile.note(self.tile.row(line, 0), place)
+    }
+    #[inline(always)]
+    fn weight(&self, _: R, line: usize, place: usize) -> R {
+        self.tile.weight(self.tile.row(line, 0), place)
     }
 
     #[inline(always)]

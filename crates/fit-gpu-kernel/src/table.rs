@@ -214,11 +214,7 @@ macro_rules! kernels {
             "weighted_rotated_side9": Side, weighted_thread_per_fit::<2, 9>, Rotated;
             "weighted_rotated_side11": Side, weighted_thread_per_fit::<2, 11>, Rotated;
             "weighted_rotated_side13": Side, weighted_thread_per_fit::<2, 13>, Rotated;
-            // Threads of a fit.
-            "shared_memory8": SharedMemory, shared_memory::<8>, Circular;
-            "shared_memory16": SharedMemory, shared_memory::<16>, Circular;
-            "shared_memory32": SharedMemory, shared_memory::<32>, Circular;
-            // Parameters as above, numbers of the sample of a column. Windows of up to 32×32.
+            // Parameters as above, numbers of the sample of a column. Windows of any shape.
             "least_circular_rows": SharedMemory, least_rows::<2, 3>, Circular;
             "least_elliptical_rows": SharedMemory, least_rows::<2, 3>, Elliptical;
             "least_fixed_rows": SharedMemory, least_rows::<2, 3>, Fixed;
@@ -231,28 +227,11 @@ macro_rules! kernels {
             "likelihood_elliptical_rows": SharedMemory, likelihood_rows::<6, 5>, Elliptical;
             "likelihood_fixed_rows": SharedMemory, likelihood_rows::<4, 5>, Fixed;
             "likelihood_rotated_rows": SharedMemory, likelihood_rows::<7, 0>, Rotated;
-            // Parameters as above, threads of a fit, for windows of any shape.
-            "least_circular32": SharedMemory, least::<2, 32>, Circular;
-            "least_elliptical32": SharedMemory, least::<2, 32>, Elliptical;
-            "least_fixed32": SharedMemory, least::<2, 32>, Fixed;
-            "least_rotated32": SharedMemory, least::<2, 32>, Rotated;
-            "weighted_circular32": SharedMemory, weighted::<2, 32>, Circular;
-            "weighted_elliptical32": SharedMemory, weighted::<2, 32>, Elliptical;
-            "weighted_fixed32": SharedMemory, weighted::<2, 32>, Fixed;
-            "weighted_rotated32": SharedMemory, weighted::<2, 32>, Rotated;
-            "likelihood_circular32": SharedMemory, likelihood::<5, 32>, Circular;
-            "likelihood_elliptical32": SharedMemory, likelihood::<6, 32>, Elliptical;
-            "likelihood_fixed32": SharedMemory, likelihood::<4, 32>, Fixed;
-            "likelihood_rotated32": SharedMemory, likelihood::<7, 32>, Rotated;
-            // Parameters with amplitude and background, threads of a fit; the errors of fits.
-            "errors_circular16": SharedMemory, errors::<5, 16>, Circular;
-            "errors_circular32": SharedMemory, errors::<5, 32>, Circular;
-            "errors_elliptical16": SharedMemory, errors::<6, 16>, Elliptical;
-            "errors_elliptical32": SharedMemory, errors::<6, 32>, Elliptical;
-            "errors_fixed16": SharedMemory, errors::<4, 16>, Fixed;
-            "errors_fixed32": SharedMemory, errors::<4, 32>, Fixed;
-            "errors_rotated16": SharedMemory, errors::<7, 16>, Rotated;
-            "errors_rotated32": SharedMemory, errors::<7, 32>, Rotated;
+            // The errors of fits: parameters with amplitude and background.
+            "errors_circular_rows": SharedMemory, errors_rows::<5, 3>, Circular;
+            "errors_elliptical_rows": SharedMemory, errors_rows::<6, 3>, Elliptical;
+            "errors_fixed_rows": SharedMemory, errors_rows::<4, 3>, Fixed;
+            "errors_rotated_rows": SharedMemory, errors_rows::<7, 0>, Rotated;
             // Spots on a plane: parameters, numbers of the sample of a column.
             "plane_least_circular_rows": Plane, least_rows::<4, 3>, Circular;
             "plane_least_elliptical_rows": Plane, least_rows::<4, 3>, Elliptical;
@@ -266,27 +245,10 @@ macro_rules! kernels {
             "plane_likelihood_elliptical_rows": Plane, likelihood_rows::<8, 5>, Elliptical;
             "plane_likelihood_fixed_rows": Plane, likelihood_rows::<6, 5>, Fixed;
             "plane_likelihood_rotated_rows": Plane, likelihood_rows::<9, 0>, Rotated;
-            // The same: parameters, threads of a fit.
-            "plane_least_circular32": Plane, least::<4, 32>, Circular;
-            "plane_least_elliptical32": Plane, least::<4, 32>, Elliptical;
-            "plane_least_fixed32": Plane, least::<4, 32>, Fixed;
-            "plane_least_rotated32": Plane, least::<4, 32>, Rotated;
-            "plane_weighted_circular32": Plane, weighted::<4, 32>, Circular;
-            "plane_weighted_elliptical32": Plane, weighted::<4, 32>, Elliptical;
-            "plane_weighted_fixed32": Plane, weighted::<4, 32>, Fixed;
-            "plane_weighted_rotated32": Plane, weighted::<4, 32>, Rotated;
-            "plane_likelihood_circular32": Plane, likelihood::<7, 32>, Circular;
-            "plane_likelihood_elliptical32": Plane, likelihood::<8, 32>, Elliptical;
-            "plane_likelihood_fixed32": Plane, likelihood::<6, 32>, Fixed;
-            "plane_likelihood_rotated32": Plane, likelihood::<9, 32>, Rotated;
-            "plane_errors_circular16": Plane, errors::<7, 16>, Circular;
-            "plane_errors_circular32": Plane, errors::<7, 32>, Circular;
-            "plane_errors_elliptical16": Plane, errors::<8, 16>, Elliptical;
-            "plane_errors_elliptical32": Plane, errors::<8, 32>, Elliptical;
-            "plane_errors_fixed16": Plane, errors::<6, 16>, Fixed;
-            "plane_errors_fixed32": Plane, errors::<6, 32>, Fixed;
-            "plane_errors_rotated16": Plane, errors::<9, 16>, Rotated;
-            "plane_errors_rotated32": Plane, errors::<9, 32>, Rotated;
+            "plane_errors_circular_rows": Plane, errors_rows::<7, 3>, Circular;
+            "plane_errors_elliptical_rows": Plane, errors_rows::<8, 3>, Elliptical;
+            "plane_errors_fixed_rows": Plane, errors_rows::<6, 3>, Fixed;
+            "plane_errors_rotated_rows": Plane, errors_rows::<9, 0>, Rotated;
             // Threads of a block, at most.
             "published": Published, published::<512>, Circular;
             "published_large": Published, published::<1024>, Circular;

@@ -182,7 +182,7 @@ impl Card {
             return Err(GpuError::WindowTooLarge { size, pixels });
         }
         // These numbers go to the place of its marks.
-        let constants = kernel.specialization(size, many);
+        let constants = kernel.specialization(size, noted, many);
         let loaded = self.kept((kernel.name, constants), || {
             let text = ptx(kernel.name).expect("every kernel of the catalogue is embedded");
             match constants {
@@ -262,25 +262,16 @@ mod tests {
         assert_eq!(get(of(399 - (MOST_MARKED - 1))), before);
     }
 
-    /// Proves that every window has its kernel: squares by their side and the size of the batch, others by their
-    /// width.
+    /// Proves that every window has its kernel: squares by their side and the size of the batch, all others the same.
     #[test]
     fn every_window_has_its_kernel() {
         for side in 4..=32 {
             assert_eq!(name(side, side, MANY), format!("side{side}"));
             assert_eq!(name(side, side, MANY - 1), format!("quick{side}"));
         }
-        for (width, height, expected) in [
-            (3, 3, "shared_memory8"),
-            (8, 40, "shared_memory8"),
-            (9, 5, "shared_memory16"),
-            (16, 12, "shared_memory16"),
-            (17, 3, "shared_memory32"),
-            (33, 33, "shared_memory32"),
-            (4096, 4096, "shared_memory32"),
-        ] {
-            assert_eq!(name(width, height, 1), expected);
-            assert_eq!(name(width, height, 100_000), expected);
+        for (width, height) in [(3, 3), (8, 40), (9, 5), (17, 3), (33, 33), (4096, 4096)] {
+            assert_eq!(name(width, height, 1), "least_circular_rows");
+            assert_eq!(name(width, height, 100_000), "least_circular_rows");
         }
     }
 
@@ -305,19 +296,17 @@ mod tests {
                         let choice = Choice { started, method, given: [true, false], ..plain };
                         let name = choice.kernel().expect("there is one").name;
                         // Many squares of that side have a thread each.
-                        let end = match (width, height) {
-                            _ if method == KernelMethod::Errors && width <= 16 => "16",
-                            _ if method == KernelMethod::Errors => "32",
-                            (9, 9) if count >= MANY => "_side9",
-                            (33.., _) => "32",
-                            _ => "_rows",
+                        let alone = method != KernelMethod::Errors && count >= MANY;
+                        let end = if alone && size == Size::new(9, 9) { "_side9" } else { "_rows" };
+                        let of = |end: &str| {
+                            let name = format!("{method:?}_{shape}{end}").to_lowercase();
+                            name.replace("-sigma", "")
                         };
-                        let of = |end: &str| format!("{shape}{end}").replace("-sigma", "");
                         assert!(name.ends_with(&of(end)), "{name}");
                         let choice = Choice { options: &on_plane, ..choice };
                         let name = choice.kernel().expect("one").name;
-                        let end = if end == "_side9" { "_rows" } else { end };
-                        assert!(name.starts_with("plane_") && name.ends_with(&of(end)), "{name}");
+                        let plane = name.starts_with("plane_") && name.ends_with(&of("_rows"));
+                        assert!(plane, "{name}");
                     }
                 }
             }
@@ -334,10 +323,8 @@ mod tests {
         };
         let named = |choice: Choice<'_>| choice.kernel().map(|kernel| kernel.name);
         assert_eq!(named(choice(Family::Side, 9, 9, false)).expect("one"), "side9");
-        assert_eq!(
-            named(choice(Family::SharedMemory, 9, 9, false)).expect("one"),
-            "shared_memory16"
-        );
+        let rows = named(choice(Family::SharedMemory, 9, 9, false)).expect("one");
+        assert_eq!(rows, "least_circular_rows");
         assert_eq!(named(choice(Family::Published, 22, 22, true)).expect("one"), "published");
         let large = choice(Family::Published, 32, 32, true);
         assert_eq!(named(large).expect("one"), "published_large");

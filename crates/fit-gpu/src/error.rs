@@ -90,12 +90,12 @@ pub enum GpuError {
         place: &'static str,
     },
     /// The window is larger than a multiprocessor's shared memory.
-    #[error("a window of {}x{} pixels is too large for this GPU: it takes at most {pixels} pixels",
+    #[error("a window of {}x{} pixels is too large for this GPU: squares have at most {pixels} pixels",
         size.width, size.height)]
     WindowTooLarge {
         /// The window.
         size: Size,
-        /// The largest number of pixels.
+        /// The pixels of the largest square.
         pixels: usize,
     },
     /// A call of the driver failed, or an earlier kernel ended with a fault, which this call reports.

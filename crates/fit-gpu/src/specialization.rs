@@ -61,7 +61,8 @@ mod tests {
         for kernel in KERNELS {
             let text = ptx(kernel.name).expect("every kernel is embedded");
             let all = ["//@width", "//@height", "//@shift", "//@row", "//@fit"];
-            let Some(constants) = kernel.specialization(fit_core::Size::new(20, 12), true) else {
+            let Some(constants) = kernel.specialization(fit_core::Size::new(20, 12), false, true)
+            else {
                 assert!(!text.contains("//@"), "{}", kernel.name);
                 continue;
             };

@@ -24,7 +24,7 @@ pub fn estimate<R: Real, T: Tile<R>>(tile: &T, extent: &Extent<R>) -> Circle<R> 
         return Circle::new(zero, zero, one);
     }
     let (group, lane, length) = (tile.group(), tile.group().lane(), tile.length());
-    let best = if T::COLUMNS { in_columns(tile, lane) } else { in_rows(tile, lane) };
+    let best = in_rows(tile, lane);
     // The first in reading order of those that are as high as the highest: a lane has the first of its own.
     let far = R::splat(f64::MAX);
     let top = (-group.least(-best.value)).le(best.value);
@@ -78,7 +78,7 @@ impl<R: Real> Brightest<R> {
 /// What two columns or rows at an edge are multiplied with, in place of a third.
 const MISSING: f64 = 1.5;
 
-/// The brightest place where lines are rows: sums of three above one another, then of three side by side.
+/// The brightest place: sums of three above one another, then of three side by side.
 #[inline(always)]
 fn in_rows<R: Real, T: Tile<R>>(tile: &T, lane: R) -> Brightest<R> {
     let mut best = Brightest::none();
@@ -123,7 +123,7 @@ fn in_row<R: Real, T: Tile<R>, const FIRST: bool, const LAST: bool>(
     best
 }
 
-/// The sum of three pixels above one another where lines are rows.
+/// The sum of three pixels above one another.
 #[inline(always)]
 fn above_below<R: Real, L: Around<R>, const FIRST: bool, const LAST: bool>(
     pixels: &L,
@@ -144,49 +144,4 @@ fn above_below<R: Real, L: Around<R>, const FIRST: bool, const LAST: bool>(
             R::select(last.le(row), (here + above) * missing, edge)
         }
     }
-}
-
-/// The brightest place where lines are columns: in reading order, each lane its own columns.
-#[inline(always)]
-fn in_columns<R: Real, T: Tile<R>>(tile: &T, lane: R) -> Brightest<R> {
-    let (missing, one) = (R::splat(MISSING), R::splat(1.0));
-    let (length, last) = (tile.length(), R::splat((tile.size().width - 1) as f64));
-    let mut best = Brightest::none();
-    let mut row = R::splat(0.0);
-    for place in 0..length {
-        for line in 0..tile.lines() {
-            let column = tile.number(lane, line);
-            let pixels = tile.around(lane, line, length);
-            let left = of_three(&pixels, length, place, -1);
-            let middle = of_three(&pixels, length, place, 0);
-            let right = of_three(&pixels, length, place, 1);
-            let inner = middle + (left + right);
-            let value = R::select(column.lt(one), (middle + right) * missing, inner);
-            let value = R::select(last.le(column), (left + middle) * missing, value);
-            let none = R::splat(f64::NEG_INFINITY);
-            let value = keep::<R, T>(tile.in_window(lane, line), value, none);
-            best.see(value, column, row);
-        }
-        row = row + one;
-    }
-    best
-}
-
-/// The sum of three pixels above one another where lines are columns, on the line or on one beside it.
-#[inline(always)]
-fn of_three<R: Real, L: Around<R>>(pixels: &L, length: usize, place: usize, step: isize) -> R {
-    let missing = R::splat(MISSING);
-    let here = on(pixels, place, step);
-    if place == 0 {
-        (here + on(pixels, 1, step)) * missing
-    } else if place + 1 == length {
-        (here + on(pixels, place - 1, step)) * missing
-    } else {
-        here + (on(pixels, place - 1, step) + on(pixels, place + 1, step))
-    }
-}
-
-#[inline(always)]
-fn on<R: Real, L: Around<R>>(pixels: &L, place: usize, step: isize) -> R {
-    if step == 0 { pixels.pixel(place) } else { pixels.neighbour(place, step) }
 }

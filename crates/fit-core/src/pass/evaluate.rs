@@ -14,9 +14,8 @@ pub type AxesAndData<R> = (AxisSums<R>, AxisSums<R>, DataSums<R>);
 #[inline(always)]
 pub fn evaluate<R: Real, T: Tile<R>, const SECOND: bool>(
     tile: &mut T,
-    (x, y): (GaussianAxis<R>, GaussianAxis<R>),
+    (along, across): (GaussianAxis<R>, GaussianAxis<R>),
 ) -> AxesAndData<R> {
-    let (along, across) = if T::COLUMNS { (y, x) } else { (x, y) };
     let along = tile.take_along::<SECOND>(along);
     let mut sums = AxisSums::zero();
     tile.take_across::<SECOND>(across, &mut sums);
@@ -59,7 +58,7 @@ pub fn evaluate<R: Real, T: Tile<R>, const SECOND: bool>(
     if SECOND {
         data.second = sum_second(group, data.second);
     }
-    if T::COLUMNS { (across, along, data.turned()) } else { (along, across, data) }
+    (along, across, data)
 }
 
 /// The sums over all lanes, of those that are sums ([`crate::spot::sums::finished`]).

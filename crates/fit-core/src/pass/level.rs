@@ -98,17 +98,7 @@ fn places<R: Real, T: Tile<R>>(tile: &T, weighing: &Weighing<R>) -> Places<R> {
     }
     let [along, both, across] =
         [group.sum(squares[0]), group.sum(squares[1]), group.sum(squares[2])];
-    if T::COLUMNS {
-        Places { middle: [middle[1], middle[0]], squares: [across, both, along], n }
-    } else {
-        Places { middle, squares: [along, both, across], n }
-    }
-}
-
-/// Numbers along and across the lines from those by x and y, or in turn.
-#[inline(always)]
-fn turned<R: Real, T: Tile<R>>([x, y]: [R; 2]) -> [R; 2] {
-    if T::COLUMNS { [y, x] } else { [x, y] }
+    Places { middle, squares: [along, both, across], n }
 }
 
 /// Takes the slopes out of conditioned pixels; those that are hidden ([`hide`]) are the lowest again afterwards. Returns them, and
@@ -126,7 +116,7 @@ pub(super) fn level<R: Real, T: Store<R>, const NOTES: bool, const ABOVE: bool>(
     let weighing = if NOTES { weighing } else { Weighing::Even };
     let noted = !matches!(weighing, Weighing::Even);
     let Places { middle, squares: [xx, xy, yy], n } = places(tile, &weighing);
-    let [first, number] = turned::<R, T>(middle);
+    let [first, number] = middle;
     let (mut by_along, mut by_across) = (zero, zero);
     for line in 0..lines {
         let (pixels, in_window) = (tile.line(lane, line, length), tile.in_window(lane, line));
@@ -143,7 +133,7 @@ pub(super) fn level<R: Real, T: Store<R>, const NOTES: bool, const ABOVE: bool>(
         by_across = b.mul_add(of_line, by_across);
     }
     let group = tile.group();
-    let [by_x, by_y] = turned::<R, T>([group.sum(by_along), group.sum(by_across)]);
+    let [by_x, by_y] = [group.sum(by_along), group.sum(by_across)];
     let least = R::splat(NARROW) * n;
     let told = least.lt(xx);
     let inverse_x = R::select(told, xx.reciprocal(), zero);
@@ -154,8 +144,7 @@ pub(super) fn level<R: Real, T: Store<R>, const NOTES: bool, const ABOVE: bool>(
     let slopes = [by_x * inverse_x, shear.neg_mul_add(by_x, by_y) * inverse_y];
     let tilt = Tilt { middle, shear, inverse, slopes };
 
-    let [_, by_x, by_y] = tilt.plane(zero, slopes);
-    let [by_place, by_line] = turned::<R, T>([by_x, by_y]);
+    let [_, by_place, by_line] = tilt.plane(zero, slopes);
     let (mut sum, mut squares, mut low, mut high) = (zero, zero, far, -far);
     for line in 0..lines {
         let in_window = tile.in_window(lane, line);

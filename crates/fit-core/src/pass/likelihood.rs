@@ -330,8 +330,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
             for place in 0..length {
                 let mut pixel = tile.pixel(line, place);
                 if const { on_plane(P, Q) } {
-                    let place = if T::COLUMNS { [number, index] } else { [index, number] };
-                    pixel = pixel + plane_at(taken, place);
+                    pixel = pixel + plane_at(taken, [index, number]);
                     index = index + R::splat(1.0);
                 }
                 let counts = (pixel - data.dark) * unit;

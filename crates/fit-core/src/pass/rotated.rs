@@ -12,7 +12,7 @@ use crate::spot::axis::PixelProfile;
 use crate::spot::moments::{Moments, RowMoments, SecondMoments, powers};
 use crate::spot::plane::{Tilt, TiltedSums};
 use crate::spot::shape::Rotated;
-use crate::spot::sums::{Sums, turned_matrix};
+use crate::spot::sums::Sums;
 
 /// The sums over a window with weights s and r for each pixel, as [`Weighted`] has them.
 struct Gathered<R> {
@@ -123,7 +123,7 @@ fn sampled<
 ) -> Gathered<R> {
     let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
     let mut all = Gathered::zero();
-    let [first, first_line] = along_across::<R, T>(noise.origin());
+    let [first, first_line] = noise.origin();
     for line in 0..tile.lines() {
         let (pixels, in_window) = (tile.line(lane, line, length), tile.in_window(lane, line));
         let across = spot.across(tile.number(lane, line));
@@ -136,7 +136,7 @@ fn sampled<
         for place in 0..length {
             let u = spot.along(index, across);
             if N::TILTED {
-                noise.at(if T::COLUMNS { [number, index] } else { [index, number] });
+                noise.at([index, number]);
             }
             let a = index - first;
             index = index + R::splat(1.0);
@@ -192,7 +192,7 @@ fn integrated<
     let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
     let height = noise.height();
     let mut all = Gathered::zero();
-    let [first, first_line] = along_across::<R, T>(noise.origin());
+    let [first, first_line] = noise.origin();
     for line in 0..tile.lines() {
         let (pixels, in_window) = (tile.line(lane, line, length), tile.in_window(lane, line));
         let number = tile.number(lane, line);
@@ -206,7 +206,7 @@ fn integrated<
                 continue;
             }
             if N::TILTED {
-                noise.at(if T::COLUMNS { [number, before] } else { [before, number] });
+                noise.at([before, number]);
             }
             let (place, f) = (end - 1, moments.value());
             let note = if NOTES { tile.note(lane, line, place) } else { zero };
@@ -243,12 +243,6 @@ fn integrated<
         }
     }
     all
-}
-
-/// x and y along and across the lines.
-#[inline(always)]
-fn along_across<R: Real, T: Tile<R>>([x, y]: [R; 2]) -> [R; 2] {
-    if T::COLUMNS { [y, x] } else { [x, y] }
 }
 
 /// Of a row, with the place a along it: Σs, Σsa, Σsa², Σr and Σra.
@@ -288,10 +282,10 @@ impl<R: Real, const L: usize> Noise<R> for Even<R, L> {
 
 /// The sums by the parameters.
 #[inline(always)]
-fn weighted<R: Real, T: Tile<R>, const SECOND: bool>(all: &Gathered<R>, r: R) -> Weighted<R, 5> {
+fn weighted<R: Real, const SECOND: bool>(all: &Gathered<R>, r: R) -> Weighted<R, 5> {
     let Gathered { single, square, residual, tilted, .. } = all;
     let Tilted { single: [along, across], rest } = tilted;
-    let sums = Weighted {
+    Weighted {
         n: all.n,
         sums: Sums {
             f: single.value(),
@@ -311,8 +305,7 @@ fn weighted<R: Real, T: Tile<R>, const SECOND: bool>(all: &Gathered<R>, r: R) ->
             df: [along.gradient(r), across.gradient(r)],
             r: rest.r,
         },
-    };
-    if T::COLUMNS { sums.turned() } else { sums }
+    }
 }
 
 impl Summable<5> for Rotated {
@@ -333,24 +326,22 @@ impl Summable<5> for Rotated {
         spot: Sheared<R>,
         tilt: &Tilt<R>,
     ) -> (Sums<R, 5>, SecondMoments<R>, TiltedSums<R, 5>) {
-        let (spot, mut even) = (spot.along_lines::<T>(), Even::<R, L>(tilt.middle));
+        let mut even = Even::<R, L>(tilt.middle);
         let all = if SECOND {
             gather::<_, _, _, 4, 4, false>(tile, &spot, &mut even)
         } else {
             gather::<_, _, _, 2, 2, false>(tile, &spot, &mut even)
         };
         let Weighted { sums, tilted: WeightedTilt { f, df, .. }, .. } =
-            weighted::<R, T, false>(&all, spot.r);
+            weighted::<R, false>(&all, spot.r);
         let Gathered { single: level, square, residual: data, .. } = all;
-        let second = SecondMoments { r: spot.r, level, square, data, turned: T::COLUMNS };
+        let second = SecondMoments { r: spot.r, level, square, data };
         let mut tilted = TiltedSums::zero();
         if const { L > 2 } {
             (tilted.f, tilted.df) = (f, df);
             if SECOND {
                 let [along, across] = all.tilted.single;
-                let by = [along.second(spot.r), across.second(spot.r)];
-                tilted.second =
-                    if T::COLUMNS { [turned_matrix(&by[1]), turned_matrix(&by[0])] } else { by };
+                tilted.second = [along.second(spot.r), across.second(spot.r)];
             }
             tilted = tilted.orthogonal(tilt);
         }
@@ -363,13 +354,12 @@ impl Summable<5> for Rotated {
         spot: Sheared<R>,
         noise: &mut N,
     ) -> Weighted<R, 5> {
-        let spot = spot.along_lines::<T>();
         let all = if SECOND {
             gather::<_, _, _, 2, 4, NOTES>(tile, &spot, noise)
         } else {
             gather::<_, _, _, 2, 2, NOTES>(tile, &spot, noise)
         };
-        weighted::<R, T, SECOND>(&all, spot.r)
+        weighted::<R, SECOND>(&all, spot.r)
     }
     #[inline(always)]
     fn show<R: Real, T: Tile<R>, E: Each<R>, const NOTES: bool>(
@@ -379,7 +369,6 @@ impl Summable<5> for Rotated {
         height: R,
         each: &mut E,
     ) {
-        let spot = spot.along_lines::<T>();
         match spot.profile {
             PixelProfile::Sampled => show_sampled::<_, _, _, NOTES>(tile, &spot, height, each),
             PixelProfile::Integrated => {
@@ -403,7 +392,7 @@ fn show_sampled<R: Real, T: Tile<R>, E: Each<R>, const NOTES: bool>(
         let across = spot.across(number);
         let mut index = zero;
         for place in 0..length {
-            each.at(if T::COLUMNS { [number, index] } else { [index, number] });
+            each.at([index, number]);
             let f = spot.along(index, across).exp2_of_minus_square() * across.factor;
             index = index + R::splat(1.0);
             let note = if NOTES { tile.note(lane, line, place) } else { zero };
@@ -432,7 +421,7 @@ fn show_integrated<R: Real, T: Tile<R>, E: Each<R>, const NOTES: bool>(
             if end == 0 {
                 continue;
             }
-            each.at(if T::COLUMNS { [number, before] } else { [before, number] });
+            each.at([before, number]);
             let note = if NOTES { tile.note(lane, line, end - 1) } else { zero };
             each.pixel::<T>(in_window, [height, f], pixels.pixel(end - 1), note);
         }

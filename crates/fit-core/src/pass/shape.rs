@@ -114,11 +114,10 @@ impl<S: Separable<P>, const P: usize> Summable<P> for S {
     fn show<R: Real, T: Tile<R>, E: Each<R>, const NOTES: bool>(
         &self,
         tile: &mut T,
-        (x, y): Self::Spot<R>,
+        (along, across): Self::Spot<R>,
         height: R,
         each: &mut E,
     ) {
-        let (along, across) = if T::COLUMNS { (y, x) } else { (x, y) };
         let _ = tile.take_along::<false>(along);
         let mut sums = AxisSums::zero();
         tile.take_across::<false>(across, &mut sums);
@@ -130,7 +129,7 @@ impl<S: Separable<P>, const P: usize> Summable<P> for S {
             let number = tile.number(lane, line);
             let mut index = zero;
             for place in 0..length {
-                each.at(if T::COLUMNS { [number, index] } else { [index, number] });
+                each.at([index, number]);
                 let value = along.at::<false>(place, index).value;
                 index = index + R::splat(1.0);
                 let note = if NOTES { tile.note(lane, line, place) } else { zero };
@@ -171,8 +170,10 @@ fn tilted<R: Real, T: Tile<R>, S: Separable<P>, const P: usize, const SECOND: bo
 
 /// Σ(x − x̄_w)φₐ of φ₀, φ₁, φ₂, φ₁₂ and φ₂₂, the last two if `SECOND`, and the same of y, for the axes that the tile has taken.
 #[inline(always)]
-fn placed<R: Real, T: Tile<R>, const SECOND: bool>(tile: &T, [x, y]: [R; 2]) -> [[R; 5]; 2] {
-    let (first, number) = if T::COLUMNS { (y, x) } else { (x, y) };
+fn placed<R: Real, T: Tile<R>, const SECOND: bool>(
+    tile: &T,
+    [first, number]: [R; 2],
+) -> [[R; 5]; 2] {
     let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
     let mut along = [zero; 5];
     let axis = tile.along(length);
@@ -191,7 +192,7 @@ fn placed<R: Real, T: Tile<R>, const SECOND: bool>(tile: &T, [x, y]: [R; 2]) -> 
     for sum in &mut across {
         *sum = tile.group().sum(*sum);
     }
-    if T::COLUMNS { [across, along] } else { [along, across] }
+    [along, across]
 }
 
 #[inline(always)]

@@ -1,6 +1,5 @@
 //! A rotated spot line by line, sampled or integrated over pixels: see [`crate::spot::moments`].
 
-use super::tile::Tile;
 use crate::arithmetic::Real;
 use crate::spot::axis::{CENTRE_UNIT, PixelProfile, WIDTH_UNIT};
 use crate::spot::moments::{Moments, RowMoments, powers, rest};
@@ -33,13 +32,6 @@ impl<R: Real> Sheared<R> {
         let k = R::splat(CENTRE_UNIT);
         let scale = [s_x.reciprocal() * k, s_y.reciprocal() * k];
         Self { centre: [x, y], scale, r, root: rest(r).sqrt(), profile }
-    }
-
-    /// The same spot with lines that are columns, if they are.
-    #[inline(always)]
-    pub(super) fn along_lines<T: Tile<R>>(self) -> Self {
-        let Self { centre: [x, y], scale: [of_x, of_y], .. } = self;
-        if T::COLUMNS { Self { centre: [y, x], scale: [of_y, of_x], ..self } } else { self }
     }
 
     #[inline(always)]

@@ -7,10 +7,10 @@ use crate::arithmetic::{Mask, Real};
 use crate::size::Size;
 use crate::spot::axis::{AxisSample, AxisSums, GaussianAxis};
 
-/// The part of a window that one lane holds: some of its *lines*, whole rows or whole columns. A *place* is the index
-/// of a pixel on its line.
+/// The part of a window that one lane holds: some of its *lines*, which are whole rows. A *place* is the index of a pixel on its
+/// line.
 ///
-/// One axis runs *along* the lines, the other *across* them. Functions that depend on the lane take its number
+/// The axis of x runs *along* the lines, that of y *across* them. Functions that depend on the lane take its number
 /// ([`Group::lane`]), which a pass asks for once.
 pub trait Tile<R: Real> {
     /// The type of [`Tile::group`].
@@ -28,9 +28,6 @@ pub trait Tile<R: Real> {
     type Along<'a>: Along<R>
     where
         Self: 'a;
-
-    /// Whether the lines are columns of the window; otherwise they are rows.
-    const COLUMNS: bool = false;
 
     /// Whether all lines of all lanes are in the window.
     const WHOLE: bool;

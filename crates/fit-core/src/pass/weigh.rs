@@ -11,7 +11,7 @@ use crate::search::solve::Symmetric;
 use crate::spot::axis::{AxisSample, AxisSums, GaussianAxis};
 use crate::spot::plane::TiltedSums;
 use crate::spot::shape::{Separable, gathered};
-use crate::spot::sums::{RowSums, Sums, add_second, finished, turned, turned_matrix};
+use crate::spot::sums::{RowSums, Sums, add_second, finished};
 
 /// What a pixel contributes: the weight of products of derivatives, and that of single ones.
 pub trait Noise<R: Real> {
@@ -93,13 +93,6 @@ impl<R: Real, const P: usize> Weighted<R, P> {
         }
         (sums, tilted)
     }
-
-    /// The same sums with rows and columns exchanged.
-    #[inline(always)]
-    pub(super) fn turned(self) -> Self {
-        let r_second = turned_matrix(&self.r_second);
-        Self { sums: self.sums.turned(), r_second, tilted: self.tilted.turned(), ..self }
-    }
 }
 
 /// Sums times x and y, counted from [`Noise::origin`].
@@ -140,15 +133,6 @@ impl<R: Real, const P: usize> WeightedTilt<R, P> {
             }
         }
         self
-    }
-
-    /// The same with rows and columns exchanged.
-    #[inline(always)]
-    pub(super) fn turned(self) -> Self {
-        let Self { n: [n0, n1], square: [xx, xy, yy], f: [f0, f1], df: [df0, df1], r: [r0, r1] } =
-            self;
-        let df = [turned(df1), turned(df0)];
-        Self { n: [n1, n0], square: [yy, xy, xx], f: [f1, f0], df, r: [r1, r0] }
     }
 
     /// Adds those of a row at the place b across the rows that have no derivatives: with the place a on it, Σs, Σsa, Σsa², Σr and Σra.
@@ -350,17 +334,15 @@ impl<R: Real> Weighted<R, 4> {
 #[inline(always)]
 pub fn weigh<R: Real, T: Tile<R>, N: Noise<R>, const SECOND: bool, const NOTES: bool>(
     tile: &mut T,
-    (x, y): (GaussianAxis<R>, GaussianAxis<R>),
+    (along, across): (GaussianAxis<R>, GaussianAxis<R>),
     noise: &mut N,
 ) -> Weighted<R, 4> {
-    let (along, across) = if T::COLUMNS { (y, x) } else { (x, y) };
     let _ = tile.take_along::<SECOND>(along);
     let mut unused = AxisSums::zero();
     tile.take_across::<SECOND>(across, &mut unused);
     let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
     let along = tile.along(length);
-    let [x, y] = noise.origin();
-    let (first, first_line) = if T::COLUMNS { (y, x) } else { (x, y) };
+    let [first, first_line] = noise.origin();
     let mut all = Weighted::zero();
     for line in 0..tile.lines() {
         let (pixels, in_window) = (tile.line(lane, line, length), tile.in_window(lane, line));
@@ -372,7 +354,7 @@ pub fn weigh<R: Real, T: Tile<R>, N: Noise<R>, const SECOND: bool, const NOTES: 
         for place in 0..length {
             let column = along.at::<SECOND>(place, index);
             if N::TILTED {
-                noise.at(if T::COLUMNS { [number, index] } else { [index, number] });
+                noise.at([index, number]);
             }
             let placed = index - first;
             index = index + R::splat(1.0);
@@ -399,9 +381,8 @@ pub fn weigh<R: Real, T: Tile<R>, N: Noise<R>, const SECOND: bool, const NOTES: 
             all.add_placed(&sums, number - first_line, row);
         }
     }
-    let all = match N::TILTED {
+    match N::TILTED {
         true => all.summed::<_, SECOND, true>(tile.group()),
         false => all.summed::<_, SECOND, false>(tile.group()),
-    };
-    if T::COLUMNS { all.turned() } else { all }
+    }
 }

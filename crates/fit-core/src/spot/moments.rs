@@ -21,7 +21,6 @@
 
 use super::assembly::Remainder;
 use super::axis::WIDTH_UNIT;
-use super::sums::turned_matrix;
 use crate::arithmetic::Real;
 use crate::search::solve::Symmetric;
 
@@ -205,8 +204,6 @@ pub struct SecondMoments<R> {
     pub square: Moments<R>,
     /// With the weight g.
     pub data: Moments<R>,
-    /// Whether rows and columns are exchanged.
-    pub turned: bool,
 }
 
 impl<R: Real> Remainder<R, 5> for SecondMoments<R> {
@@ -216,7 +213,6 @@ impl<R: Real> Remainder<R, 5> for SecondMoments<R> {
         let mut moments = self.data;
         moments.add::<4>(-alpha, &self.square);
         moments.add::<4>(-beta, &self.level);
-        let second = moments.second(self.r);
-        if self.turned { turned_matrix(&second) } else { second }
+        moments.second(self.r)
     }
 }

@@ -51,19 +51,6 @@ impl<R: Real, const P: usize> Sums<R, P> {
             df_df: Symmetric::zero(),
         }
     }
-
-    /// The same sums with rows and columns exchanged.
-    #[inline(always)]
-    #[must_use]
-    pub fn turned(self) -> Self {
-        Self {
-            df: turned(self.df),
-            f_df: turned(self.f_df),
-            g_df: turned(self.g_df),
-            df_df: turned_matrix(&self.df_df),
-            ..self
-        }
-    }
 }
 
 /// The sums Σgφₐ over (a part of) one row, with the column factors φ₀, φ₁, φ₂, and φ₁₂, φ₂₂.
@@ -163,40 +150,6 @@ impl<R: Real> DataSums<R> {
         self.by[2] = by_width.mul_add(row.value, self.by[2]);
         self.by[3] = value.mul_add(row.by_width, self.by[3]);
     }
-
-    /// The same sums with rows and columns exchanged.
-    #[inline(always)]
-    pub fn turned(self) -> Self {
-        let Self { value, by, second } = self;
-        Self { value, by: turned(by), second: turned_matrix(&second) }
-    }
-}
-
-/// Parameters with rows and columns exchanged.
-const TURN: [usize; 5] = [1, 0, 3, 2, 4];
-
-/// Derivatives by x̄, ȳ and two widths with rows and columns exchanged; more parameters stay as they are.
-#[inline(always)]
-pub(crate) fn turned<R: Real, const P: usize>(of: [R; P]) -> [R; P] {
-    let mut turned = of;
-    for j in 0..P {
-        turned[j] = of[TURN[j]];
-    }
-    turned
-}
-
-/// Products of such derivatives with rows and columns exchanged.
-#[inline(always)]
-pub(crate) fn turned_matrix<R: Real, const P: usize>(of: &Symmetric<R, P>) -> Symmetric<R, P> {
-    let mut turned = Symmetric::zero();
-    for j in 0..P {
-        for k in 0..P {
-            if k >= j {
-                turned.0[j][k] = of.at(TURN[j], TURN[k]);
-            }
-        }
-    }
-    turned
 }
 
 /// Σ∂ⱼₖf with three weights: 1, f and g. With the amplitudes they make the sums over the residual.

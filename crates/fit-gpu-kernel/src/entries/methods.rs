@@ -2,7 +2,6 @@
 
 use fit_core::pass::{ROUGH, Summable};
 
-use super::shared_memory::Warp;
 use super::shared_rows::RowThreads;
 use super::thread_per_fit::Own;
 use super::window_store::WindowStore;
@@ -41,7 +40,7 @@ unsafe fn likely<G: WindowStore, S: Summable<P>, const P: usize, const Q: usize>
     // SAFETY: the caller's promise.
     unsafe {
         let Some(mut group) = G::new(job) else { return };
-        if G::ALWAYS_NOTED || job.is_noted() {
+        if job.is_noted() {
             group.convert::<false>(job);
             likely_noted::<G, S, P, Q, true>(group, job);
         } else {
@@ -96,21 +95,18 @@ macro_rules! layouts {
 }
 layouts! {
     /// Least squares.
-    least = squares in Warp, false;
     least_rows = squares in RowThreads, false;
     least_thread_per_fit = squares in Own, false;
     /// Weighted least squares.
-    weighted = squares in Warp, true;
     weighted_rows = squares in RowThreads, true;
     weighted_thread_per_fit = squares in Own, true;
     /// Maximum likelihood.
-    likelihood = likely in Warp;
     likelihood_rows = likely in RowThreads;
     likelihood_thread_per_fit = likely in Own;
 }
 
 /// The errors of fits. Q is P + 2, or P + 4 of spots on a plane.
-pub(super) mod errors {
+pub(super) mod errors_rows {
     use super::*;
 
     /// # Safety
@@ -120,16 +116,15 @@ pub(super) mod errors {
         S: Summable<P>,
         const P: usize,
         const Q: usize,
-        const LANES: usize,
+        const N: usize,
     >(
         job: &Job,
     ) {
         // SAFETY: the caller's promise.
         unsafe {
-            let warp = Warp::<LANES>::with::<{ Job::ERRORS_PLANES }>(job);
-            let Some(mut warp) = warp else { return };
-            warp.convert::<false>(job);
-            warp.errors::<S, P, Q>(job);
+            let Some(mut group) = RowThreads::<N, { Job::ERRORS_PLANES }>::new(job) else { return };
+            group.convert::<false>(job);
+            group.errors::<S, P, Q>(job);
         }
     }
 }

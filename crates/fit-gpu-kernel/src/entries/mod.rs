@@ -6,8 +6,8 @@
 use fit_core::spot::shape::{self, ShapeName};
 
 use methods::{
-    errors, least, least_rows, least_thread_per_fit, likelihood, likelihood_rows,
-    likelihood_thread_per_fit, weighted, weighted_rows, weighted_thread_per_fit,
+    errors_rows, least_rows, least_thread_per_fit, likelihood_rows, likelihood_thread_per_fit,
+    weighted_rows, weighted_thread_per_fit,
 };
 
 mod cooperative;
@@ -23,7 +23,6 @@ mod parts;
 mod persistent;
 mod published;
 mod register_tile;
-mod shared_memory;
 mod shared_rows;
 mod side_data;
 mod staging;

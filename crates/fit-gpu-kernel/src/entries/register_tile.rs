@@ -5,8 +5,8 @@ use super::memory::{any_start, window, write};
 use super::persistent::WarpWindows;
 use super::threads::Threads;
 use crate::persistent::{PersistentThreads, fit_persistently};
-use crate::register_tile::{RegisterTile, is_exact, is_in_turn};
-use crate::{DeviceF32, Job, PixelKind, register_tile};
+use crate::square_tile::{self, SquareTile, is_exact, is_in_turn};
+use crate::{DeviceF32, Job, PixelKind};
 
 /// Threads that are free when windows are taken: all others wait while these prepare theirs.
 const ENOUGH: u32 = 16;
@@ -144,7 +144,7 @@ unsafe fn fit_by<
     if is_in_turn(P, LANES, SIDE) {
         let Some(windows) = WarpWindows::new(job) else { return };
         let mut pixels = [DeviceF32(0.0); N];
-        let mut tile = RegisterTile::<_, _, SIDE, ROWS, N>::new(&OneLane, &mut pixels);
+        let mut tile = SquareTile::<_, _, _, SIDE>::new(&OneLane, &mut pixels, &[]);
         let mut turns = RegisterWindows::<P, SIDE, N> { job, windows };
         fit_persistently(method, &mut tile, &mut turns);
         return;
@@ -155,8 +155,7 @@ unsafe fn fit_by<
             return;
         };
         let start = any_start::<P>(job, number);
-        let found =
-            register_tile::fit::<_, _, _, SIDE, ROWS, N>(method, &group, &mut pixels, start);
+        let found = square_tile::fit::<_, _, _, _, SIDE>(method, &group, &mut pixels, &[], start);
         if lane == 0 {
             write(job, number, Job::outcome(&found));
         }

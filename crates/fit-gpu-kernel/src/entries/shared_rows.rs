@@ -1,37 +1,36 @@
 //! A few threads a fit with some rows each, the pixels in shared memory, by any method.
 
-use fit_core::pass::{Group, Method};
+use fit_core::pass::{Group, Method, Summable};
 use fit_core::spot::axis::AxisSample;
-use fit_core::{Pixel, Size};
+use fit_core::{Fit, Outline, Size};
 
-use super::memory::{outline, window, write};
+use super::memory::{outline, write, write_errors};
 use super::side_data::SideOffsets;
+use super::staging;
 use super::window_store::WindowStore;
 use crate::shared_rows::{self, RowsTile};
 use crate::specialization::{self, Specialization};
-use crate::{DeviceF32, Job, PixelKind, device};
+use crate::{DeviceF32, Job, device};
 
 /// Threads of a warp.
 const WARP: u32 = 32;
-/// Pixels that a thread reads at the same time.
-const AT_ONCE: u32 = 8;
 /// Bytes of a number.
 const BYTES: u32 = 4;
 
-/// The threads of a fit, and what they have in shared memory: first the pixels of all fits of the block, then the notes of all, if
-/// there are any, then the samples of all, `NUMBERS` of each column.
-pub(super) struct RowThreads<const NUMBERS: usize> {
+/// The threads of a fit, and what they have in shared memory: first the pixels of all fits of the block, then, if there are any, the
+/// notes of all, and of three `PLANES` the weights of all, then the samples of all, `NUMBERS` of each column.
+pub(super) struct RowThreads<const NUMBERS: usize, const PLANES: usize = 2> {
     number: usize,
     constants: Specialization,
     lane: u32,
     members: u32,
-    /// Addresses in shared memory, of notes beside that of their pixels.
+    /// Addresses in shared memory, of notes beside that of their pixels, and of weights as far beside that of their notes.
     pixels: u32,
     notes: Option<u32>,
     samples: u32,
 }
 
-impl<const NUMBERS: usize> Group<DeviceF32> for RowThreads<NUMBERS> {
+impl<const NUMBERS: usize, const PLANES: usize> Group<DeviceF32> for RowThreads<NUMBERS, PLANES> {
     const LANES: usize = Specialization::MOST_LANES;
 
     #[inline(always)]
@@ -61,7 +60,9 @@ impl<const NUMBERS: usize> Group<DeviceF32> for RowThreads<NUMBERS> {
     }
 }
 
-impl<const NUMBERS: usize> RowsTile<DeviceF32> for RowThreads<NUMBERS> {
+impl<const NUMBERS: usize, const PLANES: usize> RowsTile<DeviceF32>
+    for RowThreads<NUMBERS, PLANES>
+{
     type Row = u32;
 
     #[inline(always)]
@@ -94,6 +95,12 @@ impl<const NUMBERS: usize> RowsTile<DeviceF32> for RowThreads<NUMBERS> {
         // SAFETY: there is room for as many notes as pixels.
         let read = |notes| unsafe { device::read_shared(row + notes + column as u32 * BYTES) };
         DeviceF32(self.notes.map_or(0.0, read))
+    }
+    #[inline(always)]
+    fn weight(&self, row: u32, column: usize) -> DeviceF32 {
+        // SAFETY: of three planes there is room for as many weights.
+        let read = |notes| unsafe { device::read_shared(row + 2 * notes + column as u32 * BYTES) };
+        DeviceF32(if PLANES > 2 { self.notes.map_or(1.0, read) } else { 1.0 })
     }
     #[inline(always)]
     fn set(&mut self, row: u32, column: usize, mask: bool, value: DeviceF32) {
@@ -136,19 +143,13 @@ impl<const NUMBERS: usize> RowsTile<DeviceF32> for RowThreads<NUMBERS> {
     }
 }
 
-impl<const NUMBERS: usize> WindowStore for RowThreads<NUMBERS> {
+impl<const NUMBERS: usize, const PLANES: usize> WindowStore for RowThreads<NUMBERS, PLANES> {
     #[inline(always)]
     unsafe fn new(job: &Job) -> Option<Self> {
         let (constants, shift) = (Specialization::here(), Specialization::shift());
         let (thread, block, threads) = device::place();
         // SAFETY: the caller's promise.
-        unsafe {
-            match job.kind {
-                PixelKind::F32 => read::<f32>(job, &constants, shift),
-                PixelKind::U16 => read::<u16>(job, &constants, shift),
-                PixelKind::U8 => read::<u8>(job, &constants, shift),
-            }
-        }
+        unsafe { staging::read(job, &constants, shift) };
         let number = (block * threads + thread) >> shift;
         // All threads of a fit leave together.
         if number >= job.count {
@@ -160,7 +161,7 @@ impl<const NUMBERS: usize> WindowStore for RowThreads<NUMBERS> {
         let (shared, fit) = (device::shared_address(), constants.fit as u32 * BYTES);
         let all = groups * fit;
         let notes = if job.is_noted() { Some(all) } else { None };
-        let before = if notes.is_some() { 2 * all } else { all };
+        let before = if notes.is_some() { PLANES as u32 * all } else { all };
         let of_samples = Job::sample_numbers(constants.width, NUMBERS) as u32 * BYTES;
         let samples = shared + before + group * of_samples;
         let pixels = shared + group * fit;
@@ -173,19 +174,26 @@ impl<const NUMBERS: usize> WindowStore for RowThreads<NUMBERS> {
         let Some(notes) = self.notes else { return };
         // SAFETY: the number is below the count.
         let side = unsafe { SideOffsets::new(job, self.number) };
-        let mut row = self.lane as usize;
-        while row < self.constants.height {
-            for column in 0..self.constants.width {
-                // SAFETY: the column and the row are in the window, and this lane's own.
-                unsafe {
-                    let place = self.pixels + (row * self.constants.row + column) as u32 * BYTES;
-                    let counts = device::read_shared(place);
-                    let (pixel, note) = side.convert::<WEIGHTS>(job, counts, column, row);
-                    device::write_shared(place, pixel);
-                    device::write_shared(place + notes, note);
+        let [width, height, step] =
+            [self.constants.width, self.constants.height, self.constants.row]
+                .map(|number| number as u32);
+        let mut next = self.lane;
+        while next < width * height {
+            let (row, column) = (next / width, next % width);
+            let place = self.pixels + (row * step + column) * BYTES;
+            let (row, column) = (row as usize, column as usize);
+            // SAFETY: the place is in the window, and no other thread of the fit uses it before they are synchronized.
+            unsafe {
+                let counts = device::read_shared(place);
+                let (pixel, note) = side.convert::<WEIGHTS>(job, counts, column, row);
+                device::write_shared(place, pixel);
+                device::write_shared(place + notes, note);
+                if PLANES > 2 {
+                    let (_, weight) = side.convert::<true>(job, counts, column, row);
+                    device::write_shared(place + 2 * notes, weight);
                 }
             }
-            row += self.constants.lanes;
+            next += self.constants.lanes as u32;
         }
         self.publish();
     }
@@ -203,62 +211,29 @@ impl<const NUMBERS: usize> WindowStore for RowThreads<NUMBERS> {
     }
 }
 
-/// Reads the windows of a warp into shared memory: threads beside each other read pixels beside each other.
-///
-/// # Safety
-/// The job is as docs/gpu-safety.md asks; all threads of the warp come here.
-#[inline(always)]
-unsafe fn read<X: Pixel>(job: &Job, constants: &Specialization, shift: u32) {
-    let (thread, block, threads) = device::place();
-    let (lane, fits) = (thread % WARP, WARP >> shift);
-    let first = (block * threads + thread - lane) >> shift;
-    let count = job.count.saturating_sub(first).min(fits);
-    let (width, area) = (constants.width as u32, (constants.width * constants.height) as u32);
-    let (fit, row) = (constants.fit as u32, constants.row as u32);
-    let to = device::shared_address() + ((thread - lane) >> shift) * fit * BYTES;
-    // Where a pixel of all windows goes.
-    let place = |next: u32| {
-        let number =
-            next + next / area * (fit - row * (area / width)) + next / width * (row - width);
-        to + number * BYTES
-    };
-    let mut next = lane;
-    if job.corners.is_null() {
-        let end = count * area;
-        let from = job.pixels.cast::<X>().wrapping_add(first as usize * area as usize);
-        while next + (AT_ONCE - 1) * WARP < end {
-            let mut pixels = [0.0; AT_ONCE as usize];
-            for i in 0..AT_ONCE {
-                // SAFETY: the pixel is in one of the windows.
-                let pixel = unsafe { from.add((next + i * WARP) as usize).read() };
-                pixels[i as usize] = pixel.to_f32();
-            }
-            for i in 0..AT_ONCE {
-                // SAFETY: there is room for the windows, and no other thread writes this pixel.
-                unsafe { device::write_shared(place(next + i * WARP), pixels[i as usize]) }
-            }
-            next += AT_ONCE * WARP;
-        }
-        while next < end {
-            // SAFETY: as above.
-            unsafe { device::write_shared(place(next), from.add(next as usize).read().to_f32()) }
-            next += WARP;
-        }
-    } else {
-        for number in 0..count {
-            // SAFETY: the number is below the count.
-            let (from, stride) = unsafe { window::<X>(job, (first + number) as usize) };
-            let mut next = lane;
-            while next < area {
-                let (row, column) = ((next / width) as usize, (next % width) as usize);
-                // SAFETY: the pixel is in the window, and no other thread writes it.
-                unsafe {
-                    let pixel = from.add(row * stride + column).read().to_f32();
-                    device::write_shared(place(number * area + next), pixel);
-                }
-                next += WARP;
-            }
+impl<const NUMBERS: usize, const PLANES: usize> RowThreads<NUMBERS, PLANES> {
+    /// Finds the errors of the fit of the window, and writes them. Q is P + 2, or P + 4 of spots on a plane.
+    ///
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks of one that finds errors.
+    #[inline(always)]
+    pub(super) unsafe fn errors<S: Summable<P>, const P: usize, const Q: usize>(
+        mut self,
+        job: &Job,
+    ) {
+        let number = self.number;
+        let covariance = job.task.covariance_estimator::<DeviceF32, S, P, Q>(job.is_noted());
+        // SAFETY: there is an outcome for each window.
+        let fit = unsafe { job.fits.add(number).read() };
+        let Fit { x, y, sigma_x, sigma_y, angle, amplitude, background, .. } = fit;
+        let [x, y, sigma_x, sigma_y, angle] = [x, y, sigma_x, sigma_y, angle].map(DeviceF32);
+        let outline = Outline { x, y, sigma_x, sigma_y, angle };
+        let linear = [amplitude, background].map(DeviceF32);
+        let slopes = [fit.offset_x, fit.offset_y].map(DeviceF32);
+        let estimate = shared_rows::errors(&covariance, &mut self, outline, linear, slopes);
+        if self.lane == 0 {
+            // SAFETY: the number is below the count, and one lane writes these errors.
+            unsafe { write_errors(job, number, &Job::errors(&estimate, &fit, Q)) }
         }
     }
-    device::synchronize(u32::MAX);
 }

@@ -1,106 +1,90 @@
-//! Staging: the threads of a block read its windows together into shared memory.
-
-use super::memory::window;
-use crate::{DeviceF32, Job, PixelKind, device};
+//! Staging: the threads of a warp read its windows together into shared memory.
 
 use fit_core::Pixel;
 
+use super::memory::window;
+use crate::{Job, Specialization, PixelKind, device};
+
+/// Threads of a warp.
+const WARP: u32 = 32;
 /// Pixels that a thread reads at the same time.
 const AT_ONCE: u32 = 8;
+/// Bytes of a number.
+const BYTES: u32 = 4;
 
-/// Reads the windows of this block, one for each of its threads, into shared memory, one after the other. Threads beside
-/// each other read pixels beside each other, where a thread that reads a window of its own touches another line of the
-/// cache than all the rest with each pixel.
+/// Reads the windows of a warp, each of which has so many threads as `shift` says, a power of two, into shared memory: where the
+/// `constants` say, those of all fits of the block one after the other. Threads beside each other read pixels beside each other, where a
+/// thread that reads a window of its own touches another line of the cache than all the rest with each pixel.
 ///
 /// # Safety
-/// The job is as docs/gpu-safety.md asks, without corners, and its windows have `pixels` pixels; the block has room for
-/// them in shared memory, `stride` numbers each; all of its threads come here.
+/// The job is as docs/gpu-safety.md asks, and the block has room for its windows; all threads of the warp come here.
 #[inline(always)]
-unsafe fn contiguous<X: Pixel>(job: &Job, pixels: u32, stride: u32) {
+pub(super) unsafe fn read(job: &Job, constants: &Specialization, shift: u32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match job.kind {
+            PixelKind::F32 => read_any::<f32>(job, constants, shift),
+            PixelKind::U16 => read_any::<u16>(job, constants, shift),
+            PixelKind::U8 => read_any::<u8>(job, constants, shift),
+        }
+    }
+    device::synchronize(u32::MAX);
+}
+
+/// # Safety
+/// As for [`read`].
+#[inline(always)]
+unsafe fn read_any<X: Pixel>(job: &Job, constants: &Specialization, shift: u32) {
     let (thread, block, threads) = device::place();
-    let first = block * threads;
-    let end = job.count.saturating_sub(first).min(threads) * pixels;
-    let from = job.pixels.cast::<X>().wrapping_add(first as usize * pixels as usize);
-    // Where the windows leave no gaps a pixel has the same place in all of them.
-    let to = |place: u32| {
-        let gaps = if stride == pixels { 0 } else { place / pixels * (stride - pixels) };
-        device::shared_memory().wrapping_add((place + gaps) as usize)
+    let (lane, fits) = (thread % WARP, WARP >> shift);
+    let first = (block * threads + thread - lane) >> shift;
+    let (width, area) = (constants.width as u32, (constants.width * constants.height) as u32);
+    let end = job.count.saturating_sub(first).min(fits) * area;
+    let (fit, row) = (constants.fit as u32, constants.row as u32);
+    let to = device::shared_address() + ((thread - lane) >> shift) * fit * BYTES;
+    let put = |place: u32, pixel: f32| {
+        let gaps = place / area * (fit - row * (area / width)) + place / width * (row - width);
+        // SAFETY: there is room for the windows, and no other thread writes this pixel.
+        unsafe { device::write_shared(to + (place + gaps) * BYTES, pixel) }
     };
-    let mut next = thread;
-    while next + (AT_ONCE - 1) * threads < end {
-        let mut pixels = [0.0; AT_ONCE as usize];
-        for i in 0..AT_ONCE {
-            // SAFETY: the pixel is in one of the windows.
-            let pixel = unsafe { from.add((next + i * threads) as usize).read() };
-            pixels[i as usize] = pixel.to_f32();
+    let mut next = lane;
+    if job.corners.is_null() {
+        let from = job.pixels.cast::<X>().wrapping_add(first as usize * area as usize);
+        // SAFETY: the pixel is in one of the windows.
+        let pixel = |place: u32| unsafe { from.add(place as usize).read().to_f32() };
+        while next + (AT_ONCE - 1) * WARP < end {
+            let mut pixels = [0.0; AT_ONCE as usize];
+            for i in 0..AT_ONCE {
+                pixels[i as usize] = pixel(next + i * WARP);
+            }
+            for i in 0..AT_ONCE {
+                put(next + i * WARP, pixels[i as usize]);
+            }
+            next += AT_ONCE * WARP;
         }
-        for i in 0..AT_ONCE {
-            // SAFETY: there is room for the windows, and no other thread writes this pixel.
-            unsafe { to(next + i * threads).write(pixels[i as usize]) }
+        while next < end {
+            put(next, pixel(next));
+            next += WARP;
         }
-        next += AT_ONCE * threads;
+        return;
     }
     while next < end {
-        // SAFETY: as above.
-        unsafe { to(next).write(from.add(next as usize).read().to_f32()) }
-        next += threads;
-    }
-    device::wait_for(1, threads);
-}
-
-/// Reads a window, row after row.
-///
-/// # Safety
-/// The job is as docs/gpu-safety.md asks; `to` has room for the window, and `number` is below the count.
-#[inline(always)]
-unsafe fn cut<X: Pixel, const SIDE: usize>(job: &Job, number: usize, to: *mut f32) {
-    // SAFETY: the caller's promise.
-    let (first, stride) = unsafe { window::<X>(job, number) };
-    let rows = job.task.size().height;
-    for row in 0..rows {
-        for column in 0..SIDE {
-            // SAFETY: the pixel is in the window.
+        let mut pixels = [0.0; AT_ONCE as usize];
+        for i in 0..AT_ONCE {
+            // The last again where there are no more.
+            let place = (next + i * WARP).min(end - 1);
+            let (row, column) = ((place % area / width) as usize, (place % width) as usize);
+            // SAFETY: the number is below the count, and the pixel is in the window.
             unsafe {
-                to.add(row * SIDE + column).write(first.add(row * stride + column).read().to_f32());
+                let (from, stride) = window::<X>(job, (first + place / area) as usize);
+                pixels[i as usize] = from.add(row * stride + column).read().to_f32();
             }
         }
+        for i in 0..AT_ONCE {
+            if next + i * WARP < end {
+                put(next + i * WARP, pixels[i as usize]);
+            }
+        }
+        next += AT_ONCE * WARP;
     }
-}
-
-/// The pixels of this thread's window in shared memory, where each thread has `stride` numbers, and the window's number;
-/// `None` if there is no such window. Windows are square.
-///
-/// # Safety
-/// The job is as docs/gpu-safety.md asks; all threads of the block come here.
-#[inline(always)]
-pub(super) unsafe fn read<const SIDE: usize>(
-    job: &Job,
-    stride: usize,
-) -> Option<(*mut DeviceF32, usize)> {
-    let (thread, block, threads) = device::place();
-    let number = block as usize * threads as usize + thread as usize;
-    let own = device::shared_memory().wrapping_add(thread as usize * stride);
-    let together = job.corners.is_null() && !job.is_noted();
-    let pixels = (SIDE * SIDE) as u32;
-    // SAFETY: the caller's promise; a block has a window at least.
-    unsafe {
-        if together {
-            match job.kind {
-                PixelKind::F32 => contiguous::<f32>(job, pixels, stride as u32),
-                PixelKind::U16 => contiguous::<u16>(job, pixels, stride as u32),
-                PixelKind::U8 => contiguous::<u8>(job, pixels, stride as u32),
-            }
-        }
-        if number >= job.count as usize {
-            return None;
-        }
-        if !together {
-            match job.kind {
-                PixelKind::F32 => cut::<f32, SIDE>(job, number, own),
-                PixelKind::U16 => cut::<u16, SIDE>(job, number, own),
-                PixelKind::U8 => cut::<u8, SIDE>(job, number, own),
-            }
-        }
-    }
-    Some((own.cast(), number))
 }

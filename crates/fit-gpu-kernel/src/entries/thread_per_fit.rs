@@ -1,13 +1,13 @@
 //! A thread a fit, with its pixels in shared memory, by any method.
 
-use fit_core::pass::{self, Finish, Method};
+use fit_core::pass::{Method, OneLane};
 
 use super::memory::{outline, write};
 use super::side_data::SideOffsets;
 use super::staging;
 use super::window_store::WindowStore;
-use crate::thread_per_fit::{Cells, Window};
-use crate::{DeviceF32, Job, device};
+use crate::square_tile::{self, Cells};
+use crate::{DeviceF32, Job, Specialization, device};
 
 /// Bytes of a number.
 const BYTES: u32 = 4;
@@ -26,7 +26,9 @@ impl<const SIDE: usize> SharedCells<SIDE> {
     }
 }
 
-impl<const SIDE: usize> Cells<DeviceF32> for SharedCells<SIDE> {
+impl<const SIDE: usize> Cells<DeviceF32, SIDE> for SharedCells<SIDE> {
+    const ROWS: usize = SIDE;
+
     #[inline(always)]
     fn rows(&self) -> usize {
         self.rows as usize
@@ -56,14 +58,21 @@ impl<const SIDE: usize> WindowStore for Own<SIDE> {
     #[inline(always)]
     unsafe fn new(job: &Job) -> Option<Self> {
         let noted = job.is_noted();
-        let stride = Job::thread_per_fit_numbers(SIDE, noted);
+        let fit = Job::thread_per_fit_numbers(SIDE, noted);
+        let constants = Specialization { width: SIDE, height: SIDE, lanes: 1, row: SIDE, fit };
         // SAFETY: the caller's promise.
-        let (pixels, number) = unsafe { staging::read::<SIDE>(job, stride)? };
+        unsafe { staging::read(job, &constants, 0) };
+        let (thread, block, threads) = device::place();
+        let number = block * threads + thread;
+        if number >= job.count {
+            return None;
+        }
+        let number = number as usize;
         // As many as `SIDE`, which is not said so that loops over rows stay loops.
         let rows = job.task.size().height;
-        let (thread, ..) = device::place();
-        let address = device::shared_address() + thread * stride as u32 * BYTES;
-        let memory = pixels.cast::<[DeviceF32; SIDE]>();
+        let address = device::shared_address() + thread * fit as u32 * BYTES;
+        let memory = device::shared_memory().wrapping_add(thread as usize * fit);
+        let memory = memory.cast::<[DeviceF32; SIDE]>();
         // SAFETY: the launch gives the block shared memory for all of its threads (docs/gpu-safety.md), and no other
         // thread uses this one's from here on.
         let notes = unsafe {
@@ -90,7 +99,7 @@ impl<const SIDE: usize> WindowStore for Own<SIDE> {
     #[inline(always)]
     unsafe fn run<M: Method<DeviceF32>>(self, method: &M, job: &Job) {
         // SAFETY: the caller's promise.
-        unsafe { run_in::<_, _, SIDE>(self.pixels, self.notes, method, job, self.number) }
+        unsafe { run_in(self.pixels, self.notes, method, job, self.number) }
     }
     /// Through ordinary pointers: sums that leave no register free are slower with addresses of shared memory.
     #[inline(always)]
@@ -99,7 +108,7 @@ impl<const SIDE: usize> WindowStore for Own<SIDE> {
         // SAFETY: the window is there, and this thread's own; its pixels are used by no other way from here on.
         unsafe {
             let rows = core::slice::from_raw_parts_mut(memory, pixels.rows as usize);
-            run_in::<_, _, SIDE>(rows, notes, method, job, number);
+            run_in(rows, notes, method, job, number);
         }
     }
 }
@@ -109,18 +118,17 @@ impl<const SIDE: usize> WindowStore for Own<SIDE> {
 /// # Safety
 /// The job is as docs/gpu-safety.md asks, and `number` is below its count.
 #[inline(always)]
-unsafe fn run_in<C: Cells<DeviceF32>, M: Method<DeviceF32>, const SIDE: usize>(
+unsafe fn run_in<C: Cells<DeviceF32, SIDE>, M: Method<DeviceF32>, const SIDE: usize>(
     cells: C,
     notes: &[[DeviceF32; SIDE]],
     method: &M,
     job: &Job,
     number: usize,
 ) {
-    let mut tile = Window::<_, _, SIDE>::new(cells, notes);
     // SAFETY: the number is below the count, and this thread alone writes its outcome.
     unsafe {
         let start = outline(job, number);
-        let found = pass::fit(method, &mut tile, start, Finish::WhereSumsCancel);
+        let found = square_tile::fit(method, &OneLane, cells, notes, start);
         write(job, number, Job::outcome(&found));
     }
 }

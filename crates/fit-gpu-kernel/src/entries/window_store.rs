@@ -6,9 +6,6 @@ use crate::{DeviceF32, Job};
 
 /// The threads of a fit, with its pixels and room for notes if there are any.
 pub(super) trait WindowStore: Sized {
-    /// Whether methods ask for notes where there are none, and not whether there are.
-    const ALWAYS_NOTED: bool = false;
-
     /// With the pixels of a window; `None` if there is none for these threads.
     ///
     /// # Safety

@@ -6,8 +6,7 @@ use fit_core::pass::{ExactFit, Finish, Likelihood, Method, OneLane, RawFit, Stor
 use fit_core::spot::shape::Circular;
 use fit_core::{Background, Estimator, Options, Setup, Size};
 use fit_gpu_kernel::persistent::{PersistentThreads, fit_persistently};
-use fit_gpu_kernel::register_tile::RegisterTile;
-use fit_gpu_kernel::thread_per_fit::Window;
+use fit_gpu_kernel::square_tile::SquareTile;
 
 const SIDE: usize = 7;
 const PIXELS: usize = SIDE * SIDE;
@@ -100,7 +99,7 @@ fn turns_change_nothing() {
     let exact = Setup::<f32>::new(size, &options).expect("a window to fit");
     let exact: ExactFit<_, _, 3> = exact.by();
     let mut pixels = [0.0; PIXELS];
-    check(&exact, &mut RegisterTile::<_, _, SIDE, SIDE, PIXELS>::new(&OneLane, &mut pixels));
+    check(&exact, &mut SquareTile::<_, _, _, SIDE>::new(&OneLane, &mut pixels, &[]));
     let likely = options
         .with_estimator(Estimator::MaximumLikelihood)
         .with_background(Background::NonNegative);
@@ -109,6 +108,6 @@ fn turns_change_nothing() {
     let mut rows = [[0.0; SIDE]; SIDE];
     check(
         &likelihood.expect("a window to fit"),
-        &mut Window::<_, _, SIDE>::new(&mut rows[..], &[]),
+        &mut SquareTile::<_, _, _, SIDE>::new(&OneLane, &mut rows[..], &[]),
     );
 }

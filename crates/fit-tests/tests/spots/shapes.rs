@@ -144,7 +144,7 @@ const LARGE: [Shape; 4] = [
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn the_gpu_fits_large_batches_of_every_shape() {
-    for (width, height) in (5..14).map(|side| (side, side)).chain([(9, 6), (20, 20)]) {
+    for (width, height) in (5..14).map(|side| (side, side)).chain([(9, 6), (20, 20), (34, 9)]) {
         let SimulatedSpots { pixels, truth, .. } = elliptical(Size::new(width, height), COUNT);
         let starts: Vec<[f64; 5]> = truth
             .iter()

@@ -1,7 +1,9 @@
-//! The pixels in registers: one thread a fit, or a few of them with some rows each.
+//! Square windows of a side that is known when a kernel is compiled: their pixels in registers, in one thread or a few with some rows each,
+//! or in memory of a thread's own.
 //!
-//! All loops over pixels have fixed lengths, so that a compiler can unroll them and keep the pixels in
-//! registers. Every lane samples all columns; rows are shared out.
+//! All loops over pixels in registers have fixed lengths, so that a compiler can unroll them and keep the pixels there. In memory the
+//! loop over rows stays a loop, so that its code fits into the instruction cache, for large batches where the sums leave registers no
+//! room for pixels. Every lane samples all columns, into registers; rows are shared out.
 
 use fit_core::pass::{self, Around, Finish, Group, Line, Method, RawFit, Store, Tile};
 use fit_core::spot::axis::{AxisSample, AxisSums, GaussianAxis};
@@ -29,53 +31,92 @@ pub const fn is_in_turn(parameters: usize, lanes: usize, side: usize) -> bool {
     lanes == 1 && side <= longest
 }
 
-/// Fits a window of `SIDE`×`SIDE` pixels. Lane `l` has the rows l·`ROWS` to l·`ROWS` + `ROWS` − 1, which are
-/// `N` = `ROWS`·`SIDE` pixels; what it has of rows that do not exist does not matter.
+/// The pixels of a lane: rows of `SIDE`.
+pub trait Cells<R, const SIDE: usize> {
+    /// The number of rows.
+    const ROWS: usize;
+    /// The same, of which a compiler need not know that it is the same.
+    fn rows(&self) -> usize;
+    /// A pixel.
+    fn at(&self, row: usize, column: usize) -> R;
+    /// Replaces a pixel.
+    fn put(&mut self, row: usize, column: usize, value: R);
+}
+
+impl<R: Copy, const SIDE: usize, const N: usize> Cells<R, SIDE> for &mut [R; N] {
+    const ROWS: usize = N / SIDE;
+
+    #[inline(always)]
+    fn rows(&self) -> usize {
+        N / SIDE
+    }
+    #[inline(always)]
+    fn at(&self, row: usize, column: usize) -> R {
+        self[row * SIDE + column]
+    }
+    #[inline(always)]
+    fn put(&mut self, row: usize, column: usize, value: R) {
+        self[row * SIDE + column] = value;
+    }
+}
+
+/// As many rows as columns, which is not said, so that loops over rows stay loops.
+impl<R: Copy, const SIDE: usize> Cells<R, SIDE> for &mut [[R; SIDE]] {
+    const ROWS: usize = SIDE;
+
+    #[inline(always)]
+    fn rows(&self) -> usize {
+        self.len()
+    }
+    #[inline(always)]
+    fn at(&self, row: usize, column: usize) -> R {
+        self[row][column]
+    }
+    #[inline(always)]
+    fn put(&mut self, row: usize, column: usize, value: R) {
+        self[row][column] = value;
+    }
+}
+
+/// Fits a window of `SIDE`×`SIDE` pixels. Lane `l` has the rows l·n to l·n + n − 1 of n rows of its cells; what it has of rows
+/// that do not exist does not matter. There are as many notes as pixels if the method takes notes, which a single lane has.
 #[inline(always)]
-pub fn fit<
-    R: Real,
-    G: Group<R>,
-    M: Method<R>,
-    const SIDE: usize,
-    const ROWS: usize,
-    const N: usize,
->(
+pub fn fit<R: Real, G: Group<R>, C: Cells<R, SIDE>, M: Method<R>, const SIDE: usize>(
     method: &M,
     group: &G,
-    pixels: &mut [R; N],
+    cells: C,
+    notes: &[[R; SIDE]],
     start: Option<Outline<R>>,
 ) -> RawFit<R> {
-    let mut tile = RegisterTile::<_, _, SIDE, ROWS, N>::new(group, pixels);
-    pass::fit(method, &mut tile, start, Finish::WhereSumsCancel)
+    pass::fit(method, &mut SquareTile::new(group, cells, notes), start, Finish::WhereSumsCancel)
 }
 
 /// A row beyond all windows: σ is below [`fit_core::Size::MAX_PIXELS`], and the square of this is still a number.
 const FAR: f64 = 1e12;
 
 /// The rows of the lanes.
-pub struct RegisterTile<'a, R, G, const SIDE: usize, const ROWS: usize, const N: usize> {
+pub struct SquareTile<'a, R, G, C, const SIDE: usize> {
     group: &'a G,
-    pixels: &'a mut [R; N],
+    cells: C,
+    notes: &'a [[R; SIDE]],
     /// The samples of the columns.
     columns: [AxisSample<R>; SIDE],
     /// The axis of the rows.
     down: GaussianAxis<R>,
 }
 
-impl<'a, R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
-    RegisterTile<'a, R, G, SIDE, ROWS, N>
-{
+impl<'a, R: Real, G, C, const SIDE: usize> SquareTile<'a, R, G, C, SIDE> {
     /// The rows that [`fit`] has.
     #[inline(always)]
-    pub fn new(group: &'a G, pixels: &'a mut [R; N]) -> Self {
+    pub fn new(group: &'a G, cells: C, notes: &'a [[R; SIDE]]) -> Self {
         let zero = R::splat(0.0);
         let columns = [AxisSample::zero(); SIDE];
-        Self { group, pixels, columns, down: GaussianAxis::new(zero, zero) }
+        Self { group, cells, notes, columns, down: GaussianAxis::new(zero, zero) }
     }
 }
 
-impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize> Tile<R>
-    for RegisterTile<'_, R, G, SIDE, ROWS, N>
+impl<R: Real, G: Group<R>, C: Cells<R, SIDE>, const SIDE: usize> Tile<R>
+    for SquareTile<'_, R, G, C, SIDE>
 {
     type Group = G;
     type Line<'l>
@@ -91,7 +132,7 @@ impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
     where
         Self: 'l;
 
-    const WHOLE: bool = G::LANES * ROWS == SIDE;
+    const WHOLE: bool = G::LANES * C::ROWS == SIDE;
 
     #[inline(always)]
     fn group(&self) -> &G {
@@ -99,7 +140,7 @@ impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
     }
     #[inline(always)]
     fn size(&self) -> Size {
-        Size::new(SIDE, SIDE)
+        Size::new(SIDE, if G::LANES == 1 { self.cells.rows() } else { SIDE })
     }
     #[inline(always)]
     fn times(&self, number: u32) -> u32 {
@@ -107,7 +148,7 @@ impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
     }
     #[inline(always)]
     fn lines(&self) -> usize {
-        ROWS
+        self.cells.rows()
     }
     #[inline(always)]
     fn length(&self) -> usize {
@@ -115,7 +156,8 @@ impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
     }
     #[inline(always)]
     fn number(&self, lane: R, line: usize) -> R {
-        lane * R::splat(ROWS as f64) + R::splat(line as f64)
+        let line = R::splat(line as f64);
+        if G::LANES == 1 { line } else { lane * R::splat(C::ROWS as f64) + line }
     }
     #[inline(always)]
     fn in_window(&self, lane: R, line: usize) -> R::Mask {
@@ -139,22 +181,17 @@ impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
     }
     #[inline(always)]
     fn pixel(&self, line: usize, place: usize) -> R {
-        self.pixels[line * SIDE + place]
+        self.cells.at(line, place)
     }
-
     #[inline(always)]
-    fn note(&self, _: R, _: usize, _: usize) -> R {
-        // No kernel with pixels in registers has notes.
-        R::splat(0.0)
+    fn note(&self, _: R, line: usize, place: usize) -> R {
+        self.notes.get(line).map_or(R::splat(0.0), |notes| notes[place])
     }
 
     #[inline(always)]
     fn take_along<const SECOND: bool>(&mut self, axis: GaussianAxis<R>) -> AxisSums<R> {
         let mut sums = AxisSums::zero();
-        for i in 0..SIDE {
-            self.columns[i] = axis.sample::<SECOND>(R::splat(i as f64));
-            sums.add_of::<SECOND>(axis.profile(), self.columns[i]);
-        }
+        axis.fill::<SECOND>(SIDE, &mut sums, &mut self.columns);
         sums
     }
     #[inline(always)]
@@ -179,12 +216,12 @@ impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
     }
 }
 
-impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize> Store<R>
-    for RegisterTile<'_, R, G, SIDE, ROWS, N>
+impl<R: Real, G: Group<R>, C: Cells<R, SIDE>, const SIDE: usize> Store<R>
+    for SquareTile<'_, R, G, C, SIDE>
 {
     #[inline(always)]
     fn set(&mut self, line: usize, place: usize, _: R::Mask, value: R) {
-        self.pixels[line * SIDE + place] = value;
+        self.cells.put(line, place, value);
     }
 }
 
@@ -203,32 +240,23 @@ impl<T> Clone for LaneRow<'_, T> {
     }
 }
 
-impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize> Line<R>
-    for LaneRow<'_, RegisterTile<'_, R, G, SIDE, ROWS, N>>
-{
+impl<R: Real, T: Tile<R>> Line<R> for LaneRow<'_, T> {
     #[inline(always)]
     fn pixel(&self, place: usize) -> R {
         self.tile.pixel(self.row, place)
     }
 }
 
-impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize> Around<R>
-    for LaneRow<'_, RegisterTile<'_, R, G, SIDE, ROWS, N>>
-{
+impl<R: Real, T: Tile<R>> Around<R> for LaneRow<'_, T> {
     #[inline(always)]
     fn neighbour(&self, place: usize, step: isize) -> R {
         let Self { tile, row } = *self;
-        // The next row may be that of the lane beside.
-        if step < 0 {
-            if row > 0 {
-                tile.pixel(row - 1, place)
-            } else {
-                tile.group.neighbour(tile.pixel(ROWS - 1, place), -1)
-            }
-        } else if row + 1 < ROWS {
-            tile.pixel(row + 1, place)
-        } else {
-            tile.group.neighbour(tile.pixel(0, place), 1)
+        let (row, rows) = (row.wrapping_add_signed(step), tile.lines());
+        if row < rows {
+            return tile.pixel(row, place);
         }
+        // The next row may be that of the lane beside.
+        let other = if step < 0 { rows - 1 } else { 0 };
+        tile.group().neighbour(tile.pixel(other, place), step)
     }
 }
