@@ -302,7 +302,7 @@ pub fn fit_in_place<R: Number, M: Method<R>>(
     }
     let (pixels, rest) = scratch.split_at_mut_checked(size.pixels()).ok_or(short)?;
     let mut axes = Axes::new(rest, size).ok_or(short)?;
-    let mut tile = Serial::new(pixels, size, &mut axes).with_notes(notes);
+    let mut tile = Serial::new(pixels, size, &mut axes).with_notes(notes).apart();
     Ok(pass::fit(method, &mut tile, initial, Finish::Residuals))
 }
 

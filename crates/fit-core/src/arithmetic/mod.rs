@@ -72,6 +72,12 @@ pub trait Real:
     /// of their number. This changes no result.
     const UNROLLED: usize = usize::MAX;
 
+    /// Does a task; as a function of its own where code is compiled for many shapes and methods, so that there is one of what they
+    /// have in common. It has to be worth a call.
+    #[inline(always)]
+    fn compiled<T: Task<Self>>(task: T) -> T::Output {
+        task.run()
+    }
     /// The same number, rounded to this arithmetic, in every lane.
     fn splat(value: f64) -> Self;
     /// `self · factor + term`; fused where the machine does that at no cost, else rounded twice.
@@ -135,6 +141,14 @@ pub trait Real:
     /// Both `s` and `1/s` must be normal numbers, so `s` is clamped at the ends of the range. For zero,
     /// subnormal and non-finite arguments any power of two will do.
     fn normalizer(self) -> Self;
+}
+
+/// Something to do with numbers of a type, in one piece ([`Real::compiled`]).
+pub trait Task<R> {
+    /// What comes of it.
+    type Output;
+    /// Does it. This and all that it calls has to be inlined: it is compiled for an instruction set as a part of a function that is.
+    fn run(self) -> Self::Output;
 }
 
 /// The natural logarithm, for normal numbers > 0, with a relative error of some rounding units, near 1 too.

@@ -1,6 +1,6 @@
 //! Single numbers: `f32` and `f64`, and what pixels are stored in.
 
-use super::{Erase, Mask, Number, Pixel, Real};
+use super::{Erase, Mask, Number, Pixel, Real, Task};
 
 /// Traits that no other crate can implement: code that is not safe counts on what these types are.
 pub(crate) mod sealed {
@@ -47,6 +47,10 @@ macro_rules! scalar {
             const EPSILON: f64 = $type::EPSILON as f64;
             const UNROLLED: usize = 8;
 
+            #[inline(never)]
+            fn compiled<T: Task<Self>>(task: T) -> T::Output {
+                task.run()
+            }
             #[inline(always)]
             fn splat(value: f64) -> Self {
                 value as $type

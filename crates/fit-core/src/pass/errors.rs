@@ -19,7 +19,7 @@ use super::likelihood::HIDDEN;
 use super::shape::{Summable, on_plane};
 use super::tile::{Tile, keep};
 use super::weigh::{Noise, Weighted, WeightedTilt};
-use crate::arithmetic::{Mask, Real};
+use crate::arithmetic::{Mask, Real, Task};
 use crate::camera::Camera;
 use crate::error::ArgumentError;
 use crate::options::{Estimator, Options};
@@ -195,6 +195,22 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> CovarianceEstimato
         linear: [R; 2],
         slopes: [R; 2],
     ) -> ErrorEstimate<R> {
+        if const { on_plane(P, Q) } {
+            self.find::<_, true>(tile, outline, linear, slopes)
+        } else {
+            self.find::<_, false>(tile, outline, linear, slopes)
+        }
+    }
+
+    /// `PLANE` is whether there is one.
+    #[inline(always)]
+    fn find<T: Tile<R>, const PLANE: bool>(
+        &self,
+        tile: &mut T,
+        outline: Outline<R>,
+        linear: [R; 2],
+        slopes: [R; 2],
+    ) -> ErrorEstimate<R> {
         let (p, constants) = self.shape.parameters(outline);
         let (origin, least) = ([outline.x, outline.y], R::splat(LEAST_VARIANCE));
         let mut model = Model { p, constants, linear, slopes, origin, least };
@@ -206,7 +222,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> CovarianceEstimato
             let area = R::splat(core::f64::consts::TAU) * outline.sigma_x * outline.sigma_y;
             let total = beta.mul_add(R::splat(n), alpha * area);
             model.least = (total * R::splat(1.0 / (n * n))).max(model.least);
-            model = self.scored(tile, &model);
+            model = self.scored::<_, PLANE>(tile, &model);
         }
         // Then A and B are the same.
         let bound = likelihood && self.noise.excess.le(R::splat(1.0)).any();
@@ -217,7 +233,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> CovarianceEstimato
         // C does not depend on the unit of the weights, but their squares may leave the range of numbers.
         let one = R::splat(1.0);
         let scale = if likelihood || even { one } else { heaviest(tile).normalizer() };
-        let mut pixels = Pixels::<R, P, Q, false>::new(self, &model, false);
+        let mut pixels = Pixels::<R, PLANE, false>::new(self, &model, false);
         for (squared, sums) in sums.iter_mut().enumerate() {
             if (squared == 0 && !even) || (squared == 1 && !bound) {
                 pixels = Pixels { scale, ..Pixels::new(self, &model, squared == 1) };
@@ -226,7 +242,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> CovarianceEstimato
             }
         }
         let n = R::splat(self.size.pixels() as f64);
-        if even && on_plane(P, Q) {
+        if even && PLANE {
             let tilt = Tilt { middle: model.origin, ..Tilt::none() };
             let (all, _, tilted) = self.shape.evaluate::<_, _, false, 4>(tile, spot, &tilt);
             sums[0] = matrix(&all, n);
@@ -238,7 +254,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> CovarianceEstimato
         let group = tile.group();
         let (pearson, spread, seen) =
             (group.sum(pixels.pearson), group.sum(pixels.spread), group.sum(pixels.seen));
-        let (inverse, definite) = inverse(Count::ALL, &sums[0]);
+        let (inverse, definite) = R::compiled(Inverse(&sums[0]));
         let covariance = if bound { inverse } else { between(&inverse, &sums[1]) };
         ErrorEstimate {
             covariance: self.spread_out(&covariance, definite, &model),
@@ -250,20 +266,20 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> CovarianceEstimato
 
     /// The model after one step of Fisher's scoring, where that makes sense.
     #[inline(always)]
-    fn scored<T: Tile<R>>(
+    fn scored<T: Tile<R>, const PLANE: bool>(
         &self,
         tile: &mut T,
         model: &Model<R, S::Constants<R>, P>,
     ) -> Model<R, S::Constants<R>, P> {
         let Model { p, constants, linear: [alpha, beta], .. } = *model;
         let spot = self.shape.spot(self.profile, &constants, &p);
-        let mut scores = Pixels::<R, P, Q, true>::new(self, model, false);
+        let mut scores = Pixels::<R, PLANE, true>::new(self, model, false);
         let all = self.shape.weigh::<_, _, _, false, true>(tile, spot, &mut scores);
-        let (inverse, definite) = inverse::<R, Q>(Count::ALL, &information(&all));
+        let (inverse, definite) = R::compiled(Inverse::<R, Q>(&information(&all)));
         let mut score = [R::splat(0.0); Q];
         score[..P].copy_from_slice(&all.sums.g_df);
         (score[P], score[P + 1]) = (all.sums.fg, all.r);
-        if const { on_plane(P, Q) } {
+        if PLANE {
             (score[P + 2], score[P + 3]) = (all.tilted.r[0], all.tilted.r[1]);
         }
         let zero = R::splat(0.0);
@@ -297,7 +313,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> CovarianceEstimato
             scored.p[j] = R::select(sound, to[j], p[j]);
         }
         scored.linear = [R::select(sound, linear[0], alpha), R::select(sound, linear[1], beta)];
-        if const { on_plane(P, Q) } {
+        if PLANE {
             for i in 0..2 {
                 let slope = alpha.mul_add(step[P + 2 + i], model.slopes[i]);
                 scored.slopes[i] = R::select(sound, slope, model.slopes[i]);
@@ -372,6 +388,17 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> CovarianceEstimato
     }
 }
 
+/// [`inverse`].
+struct Inverse<'a, R, const Q: usize>(&'a Symmetric<R, Q>);
+
+impl<R: Real, const Q: usize> Task<R> for Inverse<'_, R, Q> {
+    type Output = (Symmetric<R, Q>, R::Mask);
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        inverse(Count::ALL, self.0)
+    }
+}
+
 /// The largest weight of the window.
 #[inline(always)]
 fn heaviest<R: Real, T: Tile<R>>(tile: &T) -> R {
@@ -386,10 +413,10 @@ fn heaviest<R: Real, T: Tile<R>>(tile: &T) -> R {
     -tile.group().least(-heaviest)
 }
 
-/// The pixels of a window beside a model, of which P and Q say whether it has a plane. With `SCORES` they give the information of each
+/// The pixels of a window beside a model, which may have a `PLANE`. With `SCORES` they give the information of each
 /// pixel, and the derivative of its likelihood by μ.
 #[derive(Clone, Copy)]
-struct Pixels<R, const P: usize, const Q: usize, const SCORES: bool> {
+struct Pixels<R, const PLANE: bool, const SCORES: bool> {
     noise: CameraNoise<R>,
     estimator: Estimator,
     linear: [R; 2],
@@ -417,9 +444,9 @@ struct PixelTerms<R> {
     variance: R,
 }
 
-impl<R: Real, const P: usize, const Q: usize, const SCORES: bool> Pixels<R, P, Q, SCORES> {
+impl<R: Real, const PLANE: bool, const SCORES: bool> Pixels<R, PLANE, SCORES> {
     #[inline(always)]
-    fn new<S, C>(
+    fn new<S, C, const P: usize, const Q: usize>(
         covariance: &CovarianceEstimator<R, S, P, Q>,
         model: &Model<R, C, P>,
         squared: bool,
@@ -470,12 +497,11 @@ impl<R: Real, const P: usize, const Q: usize, const SCORES: bool> Pixels<R, P, Q
     }
 }
 
-impl<R: Real, const P: usize, const Q: usize, const SCORES: bool> Noise<R>
-    for Pixels<R, P, Q, SCORES>
-{
+impl<R: Real, const PLANE: bool, const SCORES: bool> Noise<R> for Pixels<R, PLANE, SCORES> {
     const SINGLE: bool = SCORES;
     const WEIGHTS: bool = true;
-    const TILTED: bool = on_plane(P, Q);
+    const TILTED: bool = PLANE;
+    const APART: bool = true;
 
     #[inline(always)]
     fn origin(&self) -> [R; 2] {

@@ -2,7 +2,7 @@
 
 use super::group::{Group, sum_axis};
 use super::tile::{Along, Line, Tile};
-use crate::arithmetic::Real;
+use crate::arithmetic::{Real, Task};
 use crate::search::solve::Symmetric;
 use crate::spot::axis::{AxisSums, GaussianAxis};
 use crate::spot::sums::{DataSums, RowSums};
@@ -59,6 +59,20 @@ pub fn evaluate<R: Real, T: Tile<R>, const SECOND: bool>(
         data.second = sum_second(group, data.second);
     }
     (along, across, data)
+}
+
+/// [`evaluate`].
+pub(super) struct Evaluate<'a, R, T, const SECOND: bool> {
+    pub(super) tile: &'a mut T,
+    pub(super) axes: (GaussianAxis<R>, GaussianAxis<R>),
+}
+
+impl<R: Real, T: Tile<R>, const SECOND: bool> Task<R> for Evaluate<'_, R, T, SECOND> {
+    type Output = AxesAndData<R>;
+    #[inline(always)]
+    fn run(self) -> AxesAndData<R> {
+        evaluate::<_, _, SECOND>(self.tile, self.axes)
+    }
 }
 
 /// The sums over all lanes, of those that are sums ([`crate::spot::sums::finished`]).

@@ -7,7 +7,7 @@ use super::residual::residual_chi2;
 use super::tile::{Store, Tile};
 use super::weighted::{Weights, heaviest, scaled};
 use super::{Summable, condition, estimate};
-use crate::arithmetic::{Mask, Real};
+use crate::arithmetic::{Mask, Real, Task};
 use crate::search::{Evaluation, LaneState, MergeLanes, Newton, Search};
 use crate::setup::{AS_ASKED, EXACT, ROUGH, Setup};
 use crate::size::{Circle, Outline, Size};
@@ -99,21 +99,46 @@ pub(super) fn prepare<
     weighing: Weighing<R>,
     bound: R,
 ) -> (LeastSquaresSeed<R, S::Constants<R>, P, L, WEIGHTED>, R::Mask) {
-    let (mut data, mut extent) = condition(tile);
-    let mut tilt = Tilt::none();
-    if const { L > 2 } {
-        (tilt, data, extent) = level::<R, T, NOTES, ABOVE>(tile, &data, weighing, bound);
-    }
-    let data = data.with_baseline(baseline);
-    let begin = match start {
-        Some(start) => shape.parameters(start),
-        None => shape.parameters(estimate(tile, &extent).into()),
+    let estimated = start.is_none();
+    let (data, tilt, estimate) = if const { L > 2 } {
+        R::compiled(Look::<_, _, true, NOTES, ABOVE> { tile, weighing, bound, estimated })
+    } else {
+        R::compiled(Look::<_, _, false, false, false> { tile, weighing, bound, estimated })
     };
+    let data = data.with_baseline(baseline);
+    let begin = shape.parameters(start.unwrap_or(estimate.into()));
     let mut usable = data.usable;
     for j in 0..P {
         usable = usable & begin.0[j].is_finite();
     }
     (LeastSquaresSeed { tilt, ..LeastSquaresSeed::new(begin, data) }, usable)
+}
+
+/// Conditions the pixels, takes out their slopes if there is a `PLANE`, and estimates the spot if that is wanted: what is the same for
+/// all shapes.
+struct Look<'a, R, T, const PLANE: bool, const NOTES: bool, const ABOVE: bool> {
+    tile: &'a mut T,
+    weighing: Weighing<R>,
+    bound: R,
+    estimated: bool,
+}
+
+impl<R: Real, T: Store<R>, const PLANE: bool, const NOTES: bool, const ABOVE: bool> Task<R>
+    for Look<'_, R, T, PLANE, NOTES, ABOVE>
+{
+    type Output = (Conditioning<R>, Tilt<R>, Circle<R>);
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        let Self { tile, weighing, bound, estimated } = self;
+        let (mut data, mut extent) = condition(tile);
+        let mut tilt = Tilt::none();
+        if PLANE {
+            (tilt, data, extent) = level::<R, T, NOTES, ABOVE>(tile, &data, weighing, bound);
+        }
+        let zero = R::splat(0.0);
+        let none = Circle::new(zero, zero, zero);
+        (data, tilt, if estimated { estimate(tile, &extent) } else { none })
+    }
 }
 
 /// A seed for lanes without a fit.

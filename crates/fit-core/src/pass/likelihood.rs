@@ -429,6 +429,28 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         (p[P + 2], p[P + 3]) = (share * by[0], share * by[1]);
     }
 
+    /// The sums over the pixels, α, and what each lane has of half the deviance and as the least μ′; `PLANE` is whether there is one.
+    #[inline(always)]
+    fn weighed<T: Tile<R>, const PLANE: bool>(
+        &self,
+        tile: &mut T,
+        search: &Search<R, WithAmplitude<S, P>, Q, 0>,
+    ) -> (Weighted<R, P>, R, R, R) {
+        let (spot, alpha, beta) = self.spot(search.constants(), search.trial());
+        let corner = search.constants().corner;
+        let beta = beta + self.variance;
+        let mut noise = Poisson::<R, PLANE> {
+            alpha,
+            beta,
+            plane: plane::<R, P, Q>(beta, &corner, search.trial()),
+            corner,
+            deviance: R::splat(0.0),
+            least: R::splat(f64::MAX),
+        };
+        let sums = self.shape.0.weigh::<_, _, _, true, NOTES>(tile, spot, &mut noise);
+        (sums, alpha, noise.deviance, noise.least)
+    }
+
     /// Cost and derivatives from the sums over the pixels.
     #[inline(always)]
     fn assemble(
@@ -520,9 +542,16 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         let plane = plane::<R, P, Q>(beta, &constants.corner, p);
         let deviance = R::splat(0.0);
         let variance = self.variance;
-        let mut sum = Deviance::<R, P, Q> { plane, beta, variance, deviance };
-        self.shape.0.show::<_, _, _, NOTES>(tile, spot, alpha, &mut sum);
-        let deviance = tile.group().sum(sum.deviance);
+        let deviance = if const { on_plane(P, Q) } {
+            let mut sum = Deviance::<R, true> { plane, beta, variance, deviance };
+            self.shape.0.show::<_, _, _, NOTES>(tile, spot, alpha, &mut sum);
+            sum.deviance
+        } else {
+            let mut sum = Deviance::<R, false> { plane, beta, variance, deviance };
+            self.shape.0.show::<_, _, _, NOTES>(tile, spot, alpha, &mut sum);
+            sum.deviance
+        };
+        let deviance = tile.group().sum(deviance);
         // Rounding may take pixels next to nothing below 0.
         (deviance + deviance).max(R::splat(0.0))
     }
@@ -542,18 +571,18 @@ fn plane<R: Real, const P: usize, const Q: usize>(
     [by_x.neg_mul_add(corner[0], by_y.neg_mul_add(corner[1], constant)), by_x, by_y]
 }
 
-/// The sum of the deviance over the pixels, of which P and Q say whether there is a plane.
-struct Deviance<R, const P: usize, const Q: usize> {
+/// The sum of the deviance over the pixels, with or without a plane.
+struct Deviance<R, const PLANE: bool> {
     plane: [R; 3],
     beta: R,
     variance: R,
     deviance: R,
 }
 
-impl<R: Real, const P: usize, const Q: usize> Each<R> for Deviance<R, P, Q> {
+impl<R: Real, const PLANE: bool> Each<R> for Deviance<R, PLANE> {
     #[inline(always)]
     fn at(&mut self, place: [R; 2]) {
-        if const { on_plane(P, Q) } {
+        if PLANE {
             self.beta = plane_at(self.plane, place);
         }
     }
@@ -599,7 +628,7 @@ fn of_seen<R: Real>(note: R, value: R) -> R {
 }
 
 /// What a pixel contributes to the derivatives of the deviance, and the sums that the search wants besides.
-struct Poisson<R, const P: usize, const Q: usize> {
+struct Poisson<R, const PLANE: bool> {
     alpha: R,
     /// With the variance of all pixels; on a plane, that of the next pixel.
     beta: R,
@@ -612,8 +641,8 @@ struct Poisson<R, const P: usize, const Q: usize> {
     least: R,
 }
 
-impl<R: Real, const P: usize, const Q: usize> Noise<R> for Poisson<R, P, Q> {
-    const TILTED: bool = on_plane(P, Q);
+impl<R: Real, const PLANE: bool> Noise<R> for Poisson<R, PLANE> {
+    const TILTED: bool = PLANE;
     #[inline(always)]
     fn origin(&self) -> [R; 2] {
         self.corner
@@ -750,22 +779,13 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         seed: &Self::Seed,
         search: &Self::Search,
     ) -> Self::Evaluation {
-        let (spot, alpha, beta) = self.spot(search.constants(), search.trial());
-        let zero = R::splat(0.0);
-        let corner = search.constants().corner;
-        let beta = beta + self.variance;
-        let mut noise = Poisson::<R, P, Q> {
-            alpha,
-            beta,
-            plane: plane::<R, P, Q>(beta, &corner, search.trial()),
-            corner,
-            deviance: zero,
-            least: R::splat(f64::MAX),
+        let (sums, alpha, deviance, least) = if const { on_plane(P, Q) } {
+            self.weighed::<_, true>(tile, search)
+        } else {
+            self.weighed::<_, false>(tile, search)
         };
-        let sums = self.shape.0.weigh::<_, _, _, true, NOTES>(tile, spot, &mut noise);
         let group = tile.group();
-        let deviance = group.sum(noise.deviance);
-        let least = group.least(noise.least);
+        let (deviance, least) = (group.sum(deviance), group.least(least));
         self.assemble(&sums, alpha, deviance + deviance, seed.total, least)
     }
     #[inline(always)]

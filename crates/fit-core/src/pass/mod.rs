@@ -42,4 +42,4 @@ pub use serial::{Axes, Columns, PixelRow, Rows, Serial};
 pub use shape::{Gathered, Summable, Visitor, on_plane};
 pub use sheared::Sheared;
 pub use tile::{Along, Around, Line, Side, Store, Tile};
-pub use weigh::{Noise, Weighted, WeightedTilt, weigh};
+pub use weigh::{Noise, Weighted, WeightedTilt};

@@ -103,7 +103,7 @@ impl<R: Real, const SECOND: bool> Put<R> for Filled<'_, R, SECOND> {
 
 /// A window in memory: `width`·`height` pixels, row after row.
 #[derive(Debug)]
-pub struct Serial<'a, 's, R, D> {
+pub struct Serial<'a, 's, R, D, const APART: bool = false> {
     pixels: D,
     notes: &'a [R],
     weights: &'a [R],
@@ -116,6 +116,13 @@ impl<'a, 's, R: Real, D: Borrow<[R]>> Serial<'a, 's, R, D> {
     #[inline(always)]
     pub fn new(pixels: D, size: Size, axes: &'a mut Axes<'s, R>) -> Self {
         Self { pixels, notes: &[], weights: &[], size, axes }
+    }
+
+    /// The same where visits are few ([`Tile::APART`]).
+    #[inline(always)]
+    pub fn apart(self) -> Serial<'a, 's, R, D, true> {
+        let Self { pixels, notes, weights, size, axes } = self;
+        Serial { pixels, notes, weights, size, axes }
     }
 
     /// The same with a weight, or a variance, for each pixel.
@@ -189,7 +196,7 @@ impl<R: Real> Along<R> for Columns<'_, R> {
     }
 }
 
-impl<R: Real, D: Borrow<[R]>> Tile<R> for Serial<'_, '_, R, D> {
+impl<R: Real, D: Borrow<[R]>, const APART: bool> Tile<R> for Serial<'_, '_, R, D, APART> {
     type Group = OneLane;
     type Line<'l>
         = PixelRow<'l, R>
@@ -205,6 +212,8 @@ impl<R: Real, D: Borrow<[R]>> Tile<R> for Serial<'_, '_, R, D> {
         Self: 'l;
 
     const WHOLE: bool = true;
+
+    const APART: bool = APART;
 
     const AT_ONCE: usize = R::ROWS;
 
@@ -286,7 +295,7 @@ impl<R: Real, D: Borrow<[R]>> Tile<R> for Serial<'_, '_, R, D> {
     }
 }
 
-impl<R: Real, D: BorrowMut<[R]>> Store<R> for Serial<'_, '_, R, D> {
+impl<R: Real, D: BorrowMut<[R]>, const APART: bool> Store<R> for Serial<'_, '_, R, D, APART> {
     #[inline(always)]
     fn set(&mut self, line: usize, place: usize, _: R::Mask, value: R) {
         self.pixels.borrow_mut()[line * self.size.width + place] = value;

@@ -2,11 +2,12 @@
 
 use core::marker::PhantomData;
 
+use super::each::Each;
+use super::evaluate::Evaluate;
 use super::group::Group;
 use super::tile::{Along, Line, Tile};
-use super::weigh::{Noise, Weighted, weigh};
-use super::{each::Each, evaluate};
-use crate::arithmetic::Real;
+use super::weigh::{Noise, Weigh, Weighted};
+use crate::arithmetic::{Real, Task};
 use crate::search::solve::Symmetric;
 use crate::spot::assembly::Remainder;
 use crate::spot::axis::{AxisSample, AxisSums, GaussianAxis, PixelProfile};
@@ -93,7 +94,8 @@ impl<S: Separable<P>, const P: usize> Summable<P> for S {
         spot: Self::Spot<R>,
         tilt: &Tilt<R>,
     ) -> (Sums<R, P>, Self::Second<R>, TiltedSums<R, P>) {
-        let (x, y, data) = evaluate::<_, _, SECOND>(tile, spot);
+        let visit = Evaluate::<_, T, SECOND> { tile, axes: spot };
+        let (x, y, data) = if T::APART { R::compiled(visit) } else { visit.run() };
         let mut tilted = TiltedSums::zero();
         if const { L > 2 } {
             tilted = self::tilted::<_, _, S, P, SECOND>(tile, &x, &y, tilt);
@@ -108,16 +110,35 @@ impl<S: Separable<P>, const P: usize> Summable<P> for S {
         spot: Self::Spot<R>,
         noise: &mut N,
     ) -> Weighted<R, P> {
-        weigh::<_, _, _, SECOND, NOTES>(tile, spot, noise).gathered::<S, P, SECOND>()
+        let visit = Weigh::<_, T, _, SECOND, NOTES> { tile, axes: spot, noise };
+        let all = if T::APART || N::APART { R::compiled(visit) } else { visit.run() };
+        all.gathered::<S, P, SECOND>()
     }
     #[inline(always)]
     fn show<R: Real, T: Tile<R>, E: Each<R>, const NOTES: bool>(
         &self,
         tile: &mut T,
-        (along, across): Self::Spot<R>,
+        axes: Self::Spot<R>,
         height: R,
         each: &mut E,
     ) {
+        R::compiled(Show::<_, T, _, NOTES> { tile, axes, height, each });
+    }
+}
+
+/// Shows a profile that is a product of axes.
+struct Show<'a, R, T, E, const NOTES: bool> {
+    tile: &'a mut T,
+    axes: (GaussianAxis<R>, GaussianAxis<R>),
+    height: R,
+    each: &'a mut E,
+}
+
+impl<R: Real, T: Tile<R>, E: Each<R>, const NOTES: bool> Task<R> for Show<'_, R, T, E, NOTES> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { tile, axes: (along, across), height, each } = self;
         let _ = tile.take_along::<false>(along);
         let mut sums = AxisSums::zero();
         tile.take_across::<false>(across, &mut sums);

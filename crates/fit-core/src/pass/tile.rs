@@ -32,6 +32,9 @@ pub trait Tile<R: Real> {
     /// Whether all lines of all lanes are in the window.
     const WHOLE: bool;
 
+    /// Whether what visits the pixels is a function of its own ([`Real::compiled`]), one for all that is fitted: where visits are few.
+    const APART: bool = false;
+
     /// How many lines are summed at the same time, 1 to 5; this changes no result.
     const AT_ONCE: usize = 1;
 

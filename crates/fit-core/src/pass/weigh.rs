@@ -6,7 +6,7 @@
 use super::evaluate::sum_second;
 use super::group::Group;
 use super::tile::{Along, Line, Tile, keep};
-use crate::arithmetic::Real;
+use crate::arithmetic::{Real, Task};
 use crate::search::solve::Symmetric;
 use crate::spot::axis::{AxisSample, AxisSums, GaussianAxis};
 use crate::spot::plane::TiltedSums;
@@ -21,6 +21,8 @@ pub trait Noise<R: Real> {
     const WEIGHTS: bool = false;
     /// Whether the sums times the place of a pixel are of interest, and [`Noise::at`] is told of each place.
     const TILTED: bool = false;
+    /// Whether the sums are a function of their own wherever the tile lies, as [`Tile::APART`] says of all visits.
+    const APART: bool = false;
 
     /// Where the places of these sums are counted from: x and y.
     #[inline(always)]
@@ -331,58 +333,67 @@ impl<R: Real> Weighted<R, 4> {
 
 /// The weighted sums over a window; those over second derivatives if `SECOND`. `NOTES` says whether the tile has
 /// notes.
-#[inline(always)]
-pub fn weigh<R: Real, T: Tile<R>, N: Noise<R>, const SECOND: bool, const NOTES: bool>(
-    tile: &mut T,
-    (along, across): (GaussianAxis<R>, GaussianAxis<R>),
-    noise: &mut N,
-) -> Weighted<R, 4> {
-    let _ = tile.take_along::<SECOND>(along);
-    let mut unused = AxisSums::zero();
-    tile.take_across::<SECOND>(across, &mut unused);
-    let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
-    let along = tile.along(length);
-    let [first, first_line] = noise.origin();
-    let mut all = Weighted::zero();
-    for line in 0..tile.lines() {
-        let (pixels, in_window) = (tile.line(lane, line, length), tile.in_window(lane, line));
-        let row = tile.across::<SECOND>(lane, line, &mut unused);
-        let height = noise.height() * row.value;
-        let number = tile.number(lane, line);
-        let mut sums = WeightedRowSums::zero();
-        let mut index = zero;
-        for place in 0..length {
-            let column = along.at::<SECOND>(place, index);
-            if N::TILTED {
-                noise.at([index, number]);
+pub(super) struct Weigh<'a, R, T, N, const SECOND: bool, const NOTES: bool> {
+    pub(super) tile: &'a mut T,
+    pub(super) axes: (GaussianAxis<R>, GaussianAxis<R>),
+    pub(super) noise: &'a mut N,
+}
+
+impl<R: Real, T: Tile<R>, N: Noise<R>, const SECOND: bool, const NOTES: bool> Task<R>
+    for Weigh<'_, R, T, N, SECOND, NOTES>
+{
+    type Output = Weighted<R, 4>;
+    #[inline(always)]
+    fn run(self) -> Weighted<R, 4> {
+        let Self { tile, axes: (along, across), noise } = self;
+        let _ = tile.take_along::<SECOND>(along);
+        let mut unused = AxisSums::zero();
+        tile.take_across::<SECOND>(across, &mut unused);
+        let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
+        let along = tile.along(length);
+        let [first, first_line] = noise.origin();
+        let mut all = Weighted::zero();
+        for line in 0..tile.lines() {
+            let (pixels, in_window) = (tile.line(lane, line, length), tile.in_window(lane, line));
+            let row = tile.across::<SECOND>(lane, line, &mut unused);
+            let height = noise.height() * row.value;
+            let number = tile.number(lane, line);
+            let mut sums = WeightedRowSums::zero();
+            let mut index = zero;
+            for place in 0..length {
+                let column = along.at::<SECOND>(place, index);
+                if N::TILTED {
+                    noise.at([index, number]);
+                }
+                let placed = index - first;
+                index = index + R::splat(1.0);
+                let note = if NOTES { tile.note(lane, line, place) } else { zero };
+                let weight = if N::WEIGHTS { tile.weight(lane, line, place) } else { zero };
+                let [s, r] = noise.pixel::<T>(
+                    in_window,
+                    [height, column.value],
+                    pixels.pixel(place),
+                    note,
+                    weight,
+                );
+                let weights = [keep::<R, T>(in_window, s, zero), keep::<R, T>(in_window, r, zero)];
+                match N::SINGLE {
+                    true => sums.add::<SECOND, true>(weights, column),
+                    false => sums.add::<SECOND, false>(weights, column),
+                }
+                if N::TILTED {
+                    sums.add_placed(weights, placed, column);
+                }
             }
-            let placed = index - first;
-            index = index + R::splat(1.0);
-            let note = if NOTES { tile.note(lane, line, place) } else { zero };
-            let weight = if N::WEIGHTS { tile.weight(lane, line, place) } else { zero };
-            let [s, r] = noise.pixel::<T>(
-                in_window,
-                [height, column.value],
-                pixels.pixel(place),
-                note,
-                weight,
-            );
-            let weights = [keep::<R, T>(in_window, s, zero), keep::<R, T>(in_window, r, zero)];
-            match N::SINGLE {
-                true => sums.add::<SECOND, true>(weights, column),
-                false => sums.add::<SECOND, false>(weights, column),
-            }
+            all.add::<SECOND>(&sums, row);
             if N::TILTED {
-                sums.add_placed(weights, placed, column);
+                all.add_placed(&sums, number - first_line, row);
             }
         }
-        all.add::<SECOND>(&sums, row);
-        if N::TILTED {
-            all.add_placed(&sums, number - first_line, row);
-        }
-    }
-    match N::TILTED {
-        true => all.summed::<_, SECOND, true>(tile.group()),
-        false => all.summed::<_, SECOND, false>(tile.group()),
+        let all = match N::TILTED {
+            true => all.summed::<_, SECOND, true>(tile.group()),
+            false => all.summed::<_, SECOND, false>(tile.group()),
+        };
+        all
     }
 }

@@ -42,7 +42,7 @@ pub use record::Record;
 use crate::arithmetic::{Mask, Real};
 use crate::status::Status;
 use model::select;
-use solve::{Symmetric, predicted_decrease, solve};
+use solve::{Solve, Symmetric, predicted_decrease, solve};
 
 /// λ at the start (eq. 12 and the text below eq. 14).
 pub const LAMBDA_START: f64 = 0.01;
@@ -358,11 +358,12 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
                     }
                     slope[j] = R::select(shortened[j], zero, slope[j]);
                 }
-                let rest = without(count, &chosen, &shortened);
-                let (mut beside, _) = solve(count, &rest, &slope, lambda);
+                let (mut h, mut lambda) = (without(count, &chosen, &shortened), lambda);
                 if C::TRUST_REGION {
-                    beside = C::region(&self.constants).solve(count, &rest, &slope, lambda).0;
+                    h = C::region(&self.constants).damped(count, &h, lambda);
+                    lambda = zero;
                 }
+                let beside = R::compiled(Solve { count, h, b: slope, lambda });
                 for j in count.all::<R>() {
                     step[j] = R::select(some & !shortened[j], beside[j], step[j]);
                 }

@@ -91,23 +91,27 @@ impl<R: Real, const P: usize> Region<R, P> {
         self.radius = R::select(rejected, smaller, self.radius);
     }
 
-    /// The solution of (H + λD²)·δ = −b, and the rows whose pivot is positive.
+    /// H + λD².
     #[inline(always)]
-    pub fn solve(
+    pub(super) fn damped(
         &self,
         count: Count<P>,
         h: &Symmetric<R, P>,
-        b: &[R; P],
         lambda: R,
-    ) -> ([R; P], [R::Mask; P]) {
-        let zero = R::splat(0.0);
+    ) -> Symmetric<R, P> {
         let mut damped = *h;
         for j in count.all::<R>() {
             let more = lambda.mul_add(self.largest[j], h.0[j][j]);
             // What is held has no step.
-            damped.0[j][j] = R::select(zero.lt(h.0[j][j]), more, h.0[j][j]);
+            damped.0[j][j] = R::select(R::splat(0.0).lt(h.0[j][j]), more, h.0[j][j]);
         }
-        solve(count, &damped, b, zero)
+        damped
+    }
+
+    /// The solution of (H + λD²)·δ = −b.
+    #[inline(always)]
+    fn solve(&self, count: Count<P>, h: &Symmetric<R, P>, b: &[R; P], lambda: R) -> [R; P] {
+        solve(count, &self.damped(count, h, lambda), b, R::splat(0.0)).0
     }
 
     /// Damps a step, which is the solution without damping, until it is within the radius, in the lanes that are
@@ -135,7 +139,7 @@ impl<R: Real, const P: usize> Region<R, P> {
             for j in count.all::<R>() {
                 weighted[j] = self.largest[j] * step[j];
             }
-            let (change, _) = self.solve(count, h, &weighted, lambda);
+            let change = self.solve(count, h, &weighted, lambda);
             let mut slope = zero;
             for j in count.all::<R>() {
                 slope = weighted[j].neg_mul_add(change[j], slope);
@@ -146,7 +150,7 @@ impl<R: Real, const P: usize> Region<R, P> {
             let coarse = (lambda * R::splat(10.0)).max(R::splat(1e-3));
             let next = R::select(next.is_finite() & lambda.lt(next), next, coarse);
             lambda = R::select(outside, next, lambda);
-            let (damped, _) = self.solve(count, h, b, lambda);
+            let damped = self.solve(count, h, b, lambda);
             for j in count.all::<R>() {
                 step[j] = R::select(outside, damped[j], step[j]);
             }

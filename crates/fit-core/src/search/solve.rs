@@ -2,7 +2,7 @@
 
 use super::count::Count;
 use super::lane_state::{LaneState, MergeLanes};
-use crate::arithmetic::{Mask, Real};
+use crate::arithmetic::{Mask, Real, Task};
 
 /// A symmetric P×P matrix, stored as its upper half: element (j, k) with j ≤ k is `[j][k]`; elements below the
 /// diagonal are never read.
@@ -128,6 +128,23 @@ pub fn solve_among<R: Real, const P: usize>(
         }
     }
     (step, positive)
+}
+
+/// [`solve`] where that is rare.
+pub(super) struct Solve<R, const P: usize> {
+    pub(super) count: Count<P>,
+    pub(super) h: Symmetric<R, P>,
+    pub(super) b: [R; P],
+    pub(super) lambda: R,
+}
+
+impl<R: Real, const P: usize> Task<R> for Solve<R, P> {
+    type Output = [R; P];
+    #[inline(always)]
+    fn run(self) -> [R; P] {
+        let Self { count, h, b, lambda } = self;
+        solve(count, &h, &b, lambda).0
+    }
 }
 
 /// A pivot below this is zero: its reciprocal is beyond the precision.

@@ -16,7 +16,7 @@ use fit_windows::NoteKind;
 
 use super::arch::pack::Pack;
 use super::arch::register::Task;
-use super::lanes::{Occupied, Take, enough, lanes, turn};
+use super::lanes::{Occupied, Take, enough, lanes, room, turn};
 use super::load::{How, Load};
 
 /// Where outcomes go.
@@ -38,14 +38,13 @@ const PACKS: usize = 2;
 /// after the other, transposed all at once, so that each is in a lane of its own, and then conditioned and
 /// estimated side by side.
 struct Pool<P: Pack, M: Method<P>> {
-    /// The windows as they come, each begins a pack.
+    /// The windows, or their notes, as they come; each begins a pack.
     rows: Vec<P>,
     /// The windows in lanes, conditioned.
     pixels: Vec<P>,
-    /// The same of the notes, if there are any.
-    how: How,
-    note_rows: Vec<P>,
+    /// The notes in lanes, if there are any.
     notes: Vec<P>,
+    how: How,
     seeds: M::Seed,
     /// The window in the first lane.
     first: usize,
@@ -75,23 +74,20 @@ impl<P: Pack, M: Method<P>> Scratch<P, M> {
     #[inline(always)]
     pub(super) fn new(method: &M, how: How) -> Self {
         let size = method.size();
-        let zero = P::splat(0.0);
         // Packs that a window begins and ends.
         let packs = size.pixels().div_ceil(P::LANES);
-        let room = || vec![zero; packs * P::LANES];
-        let note_room = || if method.takes_notes() { room() } else { Vec::new() };
+        let all = packs * P::LANES;
         Self {
             size,
             how,
             // There are two of them, and one copy of what makes them.
             packs: [P::compiled(MakeSlots(method)), P::compiled(MakeSlots(method))],
-            axes: vec![zero; 2 * Axes::<P>::scratch_len(size)],
+            axes: room(2 * Axes::<P>::scratch_len(size)),
             pool: Pool {
-                rows: room(),
-                pixels: room(),
+                rows: room(all),
+                pixels: room(all),
+                notes: room(if method.takes_notes() { all } else { 0 }),
                 how,
-                note_rows: note_room(),
-                notes: note_room(),
                 seeds: method.idle(),
                 first: 0,
                 ready: 0,
@@ -143,22 +139,30 @@ fn run<P: Pack, M: Method<P>>(
     };
     let Range { start: next, end } = windows;
     let mut feed = Feed { source, start, size: *size, how: *how, pool, next, end };
-    for slots in packs.iter_mut() {
-        slots.refill(method, &mut feed, &mut other_axes, sink);
-    }
     // While the search of one pack waits for its divisions, the processor sums the other; branches on the
     // outcome of a search, which are hard to predict, come after these sums.
     let [a, b] = packs;
     let (mut here, mut there) = (a, b);
-    while here.lanes.busy | there.lanes.busy != 0 {
-        let mut tile = Serial::new(&here.pixels[..], *size, &mut axes).with_notes(&here.notes);
-        let evaluation = method.evaluate(&mut tile, &here.seeds, &here.search);
+    while here.lanes.busy | there.lanes.busy != 0 || !feed.is_empty() {
+        let mut evaluation = None;
+        if here.lanes.busy != 0 {
+            let mut tile = Serial::new(&here.pixels[..], *size, &mut axes).with_notes(&here.notes);
+            evaluation = Some(method.evaluate(&mut tile, &here.seeds, &here.search));
+        }
         let done = there.lanes.busy & !P::bits(there.search.running());
-        if done.count_ones() >= enough(P::LANES) || (done != 0 && feed.is_empty()) {
-            there.collect(method, done, &mut other_axes, sink);
+        let idle = there.lanes.busy == 0;
+        if done.count_ones() >= enough(P::LANES)
+            || (done != 0 && feed.is_empty())
+            || (idle && !feed.is_empty())
+        {
+            if done != 0 {
+                there.collect(method, done, &mut other_axes, sink);
+            }
             there.refill(method, &mut feed, &mut other_axes, sink);
         }
-        method.update(&mut here.search, &evaluation);
+        if let Some(evaluation) = &evaluation {
+            method.update(&mut here.search, evaluation);
+        }
         std::mem::swap(&mut here, &mut there);
     }
 }
@@ -197,43 +201,24 @@ impl<P: Pack, M: Method<P>> Task<P> for MakeReady<'_, '_, '_, P, M> {
     #[inline(always)]
     fn run(self) {
         let Self { feed, method, axes, sink } = self;
-        feed.make_ready(method, axes, sink);
-    }
-}
-
-impl<P: Pack, M: Method<P>> Feed<'_, P, M> {
-    #[inline(always)]
-    fn make_ready(&mut self, method: &M, axes: &mut Axes<'_, P>, sink: &mut dyn Sink) {
-        let first = self.next;
-        let Feed { pool, size, how, .. } = self;
+        let first = feed.next;
+        let Feed { pool, size, how, .. } = feed;
         let pixels = size.pixels();
-        let count = P::LANES.min(self.end - first);
-        self.source.load(
-            first..first + count,
-            &mut pool.rows,
-            How { kind: NoteKind::None, ..*how },
-        );
+        let count = P::LANES.min(feed.end - first);
+        let these = first..first + count;
+        feed.source.load(these.clone(), &mut pool.rows, How { kind: NoteKind::None, ..*how });
         // Lanes that are left over have pixels of earlier windows.
         turn(&pool.rows, &mut pool.pixels, pixels);
         if how.kind != NoteKind::None {
-            self.source.load(first..first + count, &mut pool.note_rows, *how);
-            turn(&pool.note_rows, &mut pool.notes, pixels);
+            feed.source.load(these, &mut pool.rows, *how);
+            turn(&pool.rows, &mut pool.notes, pixels);
         }
-        let mut tile = Serial::new(&mut pool.pixels[..pixels], *size, axes).with_notes(&pool.notes);
-        let start = match self.start {
+        let mut tile =
+            Serial::new(&mut pool.pixels[..pixels], *size, axes).with_notes(&pool.notes).apart();
+        let start = match feed.start {
             Start::Estimate => None,
             _ => {
-                let mut numbers = [[f32::NAN; 32]; 5];
-                for lane in 0..count {
-                    if let Some(outline) = self.start.outline(first + lane) {
-                        let Outline { x, y, sigma_x, sigma_y, angle } = outline;
-                        for (numbers, number) in
-                            numbers.iter_mut().zip([x, y, sigma_x, sigma_y, angle])
-                        {
-                            numbers[lane] = number;
-                        }
-                    }
-                }
+                let numbers = outlines(feed.start, first..first + count);
                 Some(Outline {
                     x: P::load(&numbers[0]),
                     y: P::load(&numbers[1]),
@@ -251,8 +236,23 @@ impl<P: Pack, M: Method<P>> Feed<'_, P, M> {
         for lane in lanes(there & !pool.ready) {
             sink.put_invalid(first + lane);
         }
-        self.next += count;
+        feed.next += count;
     }
+}
+
+/// The numbers of the outlines to start from, each for all lanes.
+// Single numbers: compiled once for all instruction sets.
+#[inline(never)]
+fn outlines(start: Start<'_>, windows: Range<usize>) -> [[f32; 32]; 5] {
+    let mut numbers = [[f32::NAN; 32]; 5];
+    for (lane, window) in windows.enumerate() {
+        if let Some(Outline { x, y, sigma_x, sigma_y, angle }) = start.outline(window) {
+            for (numbers, number) in numbers.iter_mut().zip([x, y, sigma_x, sigma_y, angle]) {
+                numbers[lane] = number;
+            }
+        }
+    }
+    numbers
 }
 
 /// Makes lanes without a fit.
@@ -263,8 +263,8 @@ impl<P: Pack, M: Method<P>> Task<P> for MakeSlots<'_, M> {
     #[inline(always)]
     fn run(self) -> Slots<P, M> {
         let Self(method) = self;
-        let pixels = vec![P::splat(0.0); method.size().pixels()];
-        let notes = if method.takes_notes() { pixels.clone() } else { Vec::new() };
+        let pixels = room(method.size().pixels());
+        let notes = room(if method.takes_notes() { pixels.len() } else { 0 });
         let seeds = method.idle();
         let search = method.begin(&seeds, P::mask(0));
         Slots { search, seeds, pixels, notes, lanes: Occupied::NONE }

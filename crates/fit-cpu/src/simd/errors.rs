@@ -9,7 +9,7 @@ use fit_windows::{AnyWindows, NoteKind};
 
 use super::arch::pack::Pack;
 use super::arch::register::Task;
-use super::lanes::turn;
+use super::lanes::{room, turn};
 use super::load::{How, Load};
 
 /// The side data that windows come with.
@@ -52,18 +52,16 @@ impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> LaneErrors<P, S, K
         side: SideKinds,
     ) -> Result<Self, ArgumentError> {
         let SideKinds { mapped, weighted } = side;
-        let zero = P::splat(0.0);
-        let packs = size.pixels().div_ceil(P::LANES);
-        let room = |wanted: bool| vec![zero; if wanted { packs * P::LANES } else { 0 }];
+        let all = size.pixels().div_ceil(P::LANES) * P::LANES;
         Ok(Self {
             covariance: CovarianceEstimator::for_shape(shape, size, options, mapped, weighted)?,
             side,
             em_gain: em_gain(options),
-            rows: room(true),
-            pixels: room(true),
-            variances: room(mapped),
-            weights: room(weighted),
-            axes: vec![zero; Axes::<P>::scratch_len(size)],
+            rows: room(all),
+            pixels: room(all),
+            variances: room(if mapped { all } else { 0 }),
+            weights: room(if weighted { all } else { 0 }),
+            axes: room(Axes::<P>::scratch_len(size)),
         })
     }
 }
@@ -84,20 +82,8 @@ impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> Task<P>
     #[inline(always)]
     fn run(self) {
         let Self { errors_of_lanes, source, windows, fits, errors } = self;
-        errors_of_lanes.find(source, windows, fits, errors);
-    }
-}
-
-impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> LaneErrors<P, S, K, Q> {
-    #[inline(always)]
-    fn find(
-        &mut self,
-        source: &dyn Load<P>,
-        windows: Range<usize>,
-        fits: Fits<'_>,
-        errors: &mut [Errors],
-    ) {
-        let Self { covariance, side, em_gain, rows, pixels, variances, weights, axes } = self;
+        let LaneErrors { covariance, side, em_gain, rows, pixels, variances, weights, axes } =
+            errors_of_lanes;
         let size = covariance.size();
         let Some(mut axes) = Axes::new(axes, size) else { return };
         let how = |kind| How { kind, mapped: side.mapped, em_gain: *em_gain };
@@ -113,19 +99,7 @@ impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> LaneErrors<P, S, K
                 source.load(these.clone(), rows, how(NoteKind::Weights));
                 turn(rows, weights, size.pixels());
             }
-            let mut numbers = [[f32::NAN; 32]; 9];
-            let mut outcomes = [Fit::<f32>::invalid(); 32];
-            for (lane, window) in these.enumerate() {
-                let fit = fits.at::<f32>(window);
-                let Fit { x, y, sigma_x, sigma_y, angle, amplitude, background, .. } = fit;
-                let Fit { offset_x, offset_y, .. } = fit;
-                let all =
-                    [x, y, sigma_x, sigma_y, angle, amplitude, background, offset_x, offset_y];
-                for (numbers, number) in numbers.iter_mut().zip(all) {
-                    numbers[lane] = number;
-                }
-                outcomes[lane] = fit;
-            }
+            let numbers = given(fits, these);
             // No closure, which is a function of its own.
             let mut packs = [P::splat(0.0); 9];
             for (pack, numbers) in packs.iter_mut().zip(&numbers) {
@@ -142,11 +116,41 @@ impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> LaneErrors<P, S, K
             for (to, number) in numbers.iter_mut().zip(estimate) {
                 number.store(to);
             }
-            for (lane, errors) in errors.iter_mut().enumerate() {
-                let estimate =
-                    ErrorEstimate::from_numbers(&numbers.each_ref().map(|numbers| numbers[lane]));
-                *errors = Errors::from_estimate(&estimate, &outcomes[lane], Q);
-            }
+            put(&numbers, fits, first, Q, errors);
         }
+    }
+}
+
+/// The numbers of fits, each for all lanes.
+// Single numbers: compiled once for all instruction sets.
+#[inline(never)]
+fn given(fits: Fits<'_>, windows: Range<usize>) -> [[f32; 32]; 9] {
+    let mut numbers = [[f32::NAN; 32]; 9];
+    for (lane, window) in windows.enumerate() {
+        let Fit {
+            x, y, sigma_x, sigma_y, angle, amplitude, background, offset_x, offset_y, ..
+        } = fits.at::<f32>(window);
+        let all = [x, y, sigma_x, sigma_y, angle, amplitude, background, offset_x, offset_y];
+        for (numbers, number) in numbers.iter_mut().zip(all) {
+            numbers[lane] = number;
+        }
+    }
+    numbers
+}
+
+/// Writes the errors of fits of so many parameters, of which the first has the number `first`.
+// Single numbers: compiled once for all instruction sets.
+#[inline(never)]
+fn put(
+    numbers: &[[f32; 32]; ErrorEstimate::<f32>::NUMBERS],
+    fits: Fits<'_>,
+    first: usize,
+    parameters: usize,
+    errors: &mut [Errors],
+) {
+    for (lane, errors) in errors.iter_mut().enumerate() {
+        let estimate =
+            ErrorEstimate::from_numbers(&numbers.each_ref().map(|numbers| numbers[lane]));
+        *errors = Errors::from_estimate(&estimate, &fits.at(first + lane), parameters);
     }
 }

@@ -3,6 +3,7 @@
 use fit_core::search::MergeLanes;
 
 use super::arch::pack::Pack;
+use super::arch::register::Task;
 
 /// Fits that must have ended before their lanes are filled again: moving the pixels of one window costs as
 /// much as moving all, and until then lanes without a fit do no harm.
@@ -13,9 +14,40 @@ pub(super) const fn enough(lanes: usize) -> u32 {
 /// Puts each window, or data set, into a lane of its own: each begins a pack of `rows`, and has so many numbers.
 #[inline(always)]
 pub(super) fn turn<P: Pack>(rows: &[P], columns: &mut [P], count: usize) {
-    let packs = count.div_ceil(P::LANES);
-    for pack in 0..packs {
-        P::transpose(&rows[pack..], packs, &mut columns[pack * P::LANES..][..P::LANES]);
+    P::compiled(Turn { rows, columns, count });
+}
+
+struct Turn<'a, P> {
+    rows: &'a [P],
+    columns: &'a mut [P],
+    count: usize,
+}
+
+impl<P: Pack> Task<P> for Turn<'_, P> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { rows, columns, count } = self;
+        let packs = count.div_ceil(P::LANES);
+        for pack in 0..packs {
+            P::transpose(&rows[pack..], packs, &mut columns[pack * P::LANES..][..P::LANES]);
+        }
+    }
+}
+
+/// Memory for so many packs.
+#[inline(always)]
+pub(super) fn room<P: Pack>(packs: usize) -> Vec<P> {
+    P::compiled(Room(packs))
+}
+
+struct Room(usize);
+
+impl<P: Pack> Task<P> for Room {
+    type Output = Vec<P>;
+    #[inline(always)]
+    fn run(self) -> Vec<P> {
+        vec![P::splat(0.0); self.0]
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use fit_core::{Corner, Pixel, Size};
 use fit_reference::read;
-use fit_windows::{NoteKind, Windows};
+use fit_windows::{NoteKind, WindowShape, Windows};
 
 use super::arch::pack::Pack;
 use super::arch::register::Task;
@@ -47,21 +47,37 @@ impl<X: Pixel, P: Pack> Task<P> for Loading<'_, '_, X, P> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let Self { from, windows, packs, how: How { kind, mapped, em_gain } } = self;
-        let has_notes = kind != NoteKind::None;
+        let Self { from, windows, packs, how } = self;
+        let has_notes = how.kind != NoteKind::None;
         if !has_notes {
             load(from, windows.clone(), packs);
         }
-        if !has_notes && !mapped {
-            return;
+        if has_notes || how.mapped {
+            P::compiled(LoadSide { from, windows, packs, how });
         }
+    }
+}
+
+/// Loads notes, or converts pixels by the camera map: what these are makes no difference.
+struct LoadSide<'a, 'w, P> {
+    from: &'a WindowShape<'w>,
+    windows: Range<usize>,
+    packs: &'a mut [P],
+    how: How,
+}
+
+impl<P: Pack> Task<P> for LoadSide<'_, '_, P> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { from, windows, packs, how: How { kind, em_gain, .. } } = self;
         let pixels = from.size().pixels();
         for (window, packs) in windows.zip(packs.chunks_exact_mut(pixels.div_ceil(P::LANES))) {
             let numbers = &mut P::numbers(packs)[..pixels];
-            if has_notes {
-                from.notes(window, kind, numbers, em_gain);
-            } else {
+            if kind == NoteKind::None {
                 from.convert(window, numbers, em_gain);
+            } else {
+                from.notes(window, kind, numbers, em_gain);
             }
         }
     }

@@ -19,14 +19,14 @@ use std::ops::Range;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use fit_core::pass::{Likelihood, Method, Summable, Visitor};
-use fit_core::{ArgumentError, Errors, Estimator, Fits, Options, Pixel, Setup, Size, Start};
+use fit_core::{ArgumentError, Errors, Estimator, Fits, Options, Pixel, Real, Setup, Size, Start};
 use fit_windows::{NoteKind, Windows};
 
 use super::engine::{Run, Scratch, Sink};
 use super::errors::{EstimateErrors, LaneErrors, SideKinds};
 use super::instruction_set::Available;
 use super::load::{How, Load};
-use pack::{Pack, Vector};
+use pack::Pack;
 use register::Task;
 
 /// Four numbers, on any processor of this architecture.

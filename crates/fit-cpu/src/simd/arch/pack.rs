@@ -3,7 +3,7 @@
 use fit_core::{Number, Pixel, Real};
 use fit_engine::functions::Elementary;
 
-use super::register::{Packed, Register, Task, Truths, integer, nearest};
+use super::register::{Packed, Register, Truths, integer, nearest};
 
 /// A pack of numbers in lanes.
 pub(in crate::simd) trait Vector: Elementary {
@@ -12,8 +12,6 @@ pub(in crate::simd) trait Vector: Elementary {
     /// The number of lanes: at most 32, and 8 of double precision.
     const LANES: usize;
 
-    /// Does a task, which is compiled for the instruction set.
-    fn compiled<T: Task<Self>>(task: T) -> T::Output;
     /// The first `LANES` numbers.
     fn load(numbers: &[Self::Number]) -> Self;
     /// Writes the lanes to the first `LANES` numbers.
@@ -30,10 +28,6 @@ impl<R: Register> Vector for Packed<R> {
     type Number = R::Number;
     const LANES: usize = R::LANES;
 
-    #[inline(always)]
-    fn compiled<T: Task<Self>>(task: T) -> T::Output {
-        R::compiled(task)
-    }
     #[inline(always)]
     fn load(numbers: &[R::Number]) -> Self {
         let numbers = &numbers[..R::LANES];

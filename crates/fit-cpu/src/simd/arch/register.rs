@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
+pub(in crate::simd) use fit_core::arithmetic::Task;
 use fit_core::arithmetic::natural_logarithm;
 use fit_core::{Mask, Number, Real};
 
@@ -27,7 +28,7 @@ macro_rules! instructions {
     )*};
 }
 
-/// [`Register::compiled`], with these features of the processor.
+/// [`Real::compiled`], with these features of the processor.
 macro_rules! compiled {
     ($($features:literal)?) => {
         #[inline(always)]
@@ -43,13 +44,6 @@ macro_rules! compiled {
             unsafe { entry(task) }
         }
     };
-}
-
-/// Something to do with packs that is compiled for their instruction set.
-pub(in crate::simd) trait Task<P> {
-    type Output;
-    /// Does it. This and all that it calls has to be inlined: it is compiled for the instruction set as a part of a function that is.
-    fn run(self) -> Self::Output;
 }
 
 /// A register of an instruction set, and what its instructions do. Those whose names [`Real`], [`Mask`] and [`super::pack`] have do
@@ -220,6 +214,10 @@ impl<R: Register> Real for Packed<R> {
         fn normalizer(self) -> Packed;
     }
 
+    #[inline(always)]
+    fn compiled<T: Task<Self>>(task: T) -> T::Output {
+        R::compiled(task)
+    }
     #[inline(always)]
     fn splat(value: f64) -> Self {
         Self(R::splat(value))

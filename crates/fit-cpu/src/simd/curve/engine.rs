@@ -11,11 +11,12 @@ use fit_core::{Estimator, Mask};
 use fit_curves::{CurveBatch, Points};
 use fit_engine::single;
 
+use super::MOST_PARAMETERS;
 use super::search_kind::{LaneSearch, Leave, SearchKind};
 use crate::curve::{AtPoint, Evaluate, Functions, set_points};
 use crate::simd::arch::pack::Pack;
 use crate::simd::arch::register::Task;
-use crate::simd::lanes::{Occupied, Take, enough, lanes, turn};
+use crate::simd::lanes::{Occupied, Take, enough, lanes, room, turn};
 
 /// What a fit begins with.
 #[derive(Clone, Copy, Debug)]
@@ -59,19 +60,26 @@ impl<P: Pack, const N: usize> Seeds<P, N> {
         scales
     }
 
-    /// Takes the limits that are those of all fits.
+    /// Start values and limits.
     #[inline(always)]
-    fn set_limits(&mut self, batch: &CurveBatch<'_, '_, '_>) {
-        for j in 0..batch.options.parameters() {
-            let [lower, upper] = batch.limit(0, j);
-            (self.lower[j], self.upper[j]) = (P::splat(lower), P::splat(upper));
-        }
+    fn starts(&mut self) -> Starts<'_, P> {
+        let Self { initial, lower, upper, .. } = self;
+        Starts { initial, lower, upper }
     }
+}
 
+/// Start values and limits, of however many parameters there is room for.
+struct Starts<'a, P> {
+    initial: &'a mut [P],
+    lower: &'a mut [P],
+    upper: &'a mut [P],
+}
+
+impl<P: Pack> Starts<'_, P> {
     /// Takes the start values of some fits, and their limits if they have their own; returns the lanes of those whose limits
     /// single precision can tell from each other.
     #[inline(always)]
-    fn set_start(
+    fn set(
         &mut self,
         batch: &CurveBatch<'_, '_, '_>,
         fits: Range<usize>,
@@ -79,27 +87,21 @@ impl<P: Pack, const N: usize> Seeds<P, N> {
     ) -> u32 {
         let mut sound = u32::MAX;
         let count = batch.options.parameters();
-        let mut starts = [[0.0_f32; 32]; N];
-        let mut limits = [[[0.0_f32; 32]; 2]; N];
+        let Self { initial, lower, upper } = self;
+        let (initial, lower, upper) = (P::numbers(initial), P::numbers(lower), P::numbers(upper));
         for (lane, fit) in fits.enumerate() {
-            let mut own = [0.0; N];
+            let mut own = [0.0; MOST_PARAMETERS];
             batch.read_start(fit, &mut own[..count]);
             for j in 0..count {
-                starts[j][lane] = own[j];
+                let at = j * P::LANES + lane;
+                initial[at] = own[j];
                 if !same_limits {
-                    let [lower, upper] = batch.limit(fit, j);
-                    limits[j][0][lane] = lower as f32;
-                    limits[j][1][lane] = upper as f32;
-                    if lower as f32 == upper as f32 && lower != upper {
+                    let [low, high] = batch.limit(fit, j);
+                    (lower[at], upper[at]) = (low as f32, high as f32);
+                    if low as f32 == high as f32 && low != high {
                         sound &= !(1 << lane);
                     }
                 }
-            }
-        }
-        for j in 0..count {
-            self.initial[j] = P::load(&starts[j]);
-            if !same_limits {
-                (self.lower[j], self.upper[j]) = (P::load(&limits[j][0]), P::load(&limits[j][1]));
             }
         }
         sound
@@ -119,8 +121,8 @@ impl<P: Pack, const N: usize> LaneState<P> for Seeds<P, N> {
     }
 }
 
-/// Data sets that are ready to go into lanes, one per lane.
-struct Pool<P: Pack, const N: usize> {
+/// Data sets that are ready to go into lanes, one per lane; all that does not depend on how many parameters there is room for.
+struct Pool<P> {
     /// As they come, each begins a pack.
     rows: Vec<P>,
     data: Vec<P>,
@@ -128,30 +130,32 @@ struct Pool<P: Pack, const N: usize> {
     weights: Vec<P>,
     /// The same, one variable after the other.
     variables: Vec<Vec<P>>,
-    seeds: Seeds<P, N>,
     first: usize,
     /// The lanes that are still to be taken.
     ready: u32,
+    points: usize,
+    least_degrees: f64,
+    /// The exponent of the power of two that weights of all fits are multiplied by.
+    weight_unit: P,
+    /// Whether all fits have the same start values, and the same limits.
+    same_start: bool,
+    same_limits: bool,
+    poisson: bool,
 }
 
 /// Working memory of a thread.
 pub(super) struct Scratch<P: Pack, const N: usize, E, K: SearchKind> {
     model: E,
-    pool: Pool<P, N>,
+    pool: Pool<P>,
+    /// Those of the pool.
+    ready: Seeds<P, N>,
     data: Vec<P>,
     /// Empty if all points count.
     weights: Vec<P>,
     seeds: Seeds<P, N>,
     search: K::LaneSearch<P, N>,
-    least_degrees: f64,
     lanes: Occupied,
-    /// The exponent of the power of two that weights of all fits are multiplied by.
-    weight_unit: P,
     count: usize,
-    /// Whether all fits have the same start values, and the same limits.
-    same_start: bool,
-    same_limits: bool,
-    poisson: bool,
 }
 
 /// Fits in the lanes of an instruction set.
@@ -187,37 +191,33 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Task
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let Self { scratch, batch, fits, chunk } = self;
-        scratch.fit(batch, fits, chunk);
+        let Self { scratch, batch, fits: Range { start: mut next, end }, chunk } = self;
+        scratch.pool.ready = 0;
+        scratch.lanes.busy = 0;
+        loop {
+            let busy = scratch.lanes.busy;
+            let done = busy & !P::bits(scratch.search.running());
+            let empty = scratch.pool.ready == 0 && next == end;
+            if done.count_ones() >= enough(P::LANES)
+                || (done != 0 && (empty || done == busy))
+                || (busy == 0 && !empty)
+            {
+                if done != 0 {
+                    let Scratch { search, seeds, lanes, .. } = &mut *scratch;
+                    lanes.busy &= !done;
+                    search.collect(batch, seeds, done, &lanes.fits, chunk);
+                }
+                scratch.refill(batch, &mut next, end, chunk);
+            }
+            if scratch.lanes.busy == 0 {
+                break;
+            }
+            scratch.step();
+        }
     }
 }
 
 impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Scratch<P, N, E, K> {
-    #[inline(always)]
-    fn fit(
-        &mut self,
-        batch: &CurveBatch<'_, '_, '_>,
-        fits: Range<usize>,
-        chunk: &mut K::Chunk<'_>,
-    ) {
-        let Range { start: mut next, end } = fits;
-        self.pool.ready = 0;
-        self.lanes.busy = 0;
-        self.refill(batch, &mut next, end, chunk);
-        while self.lanes.busy != 0 {
-            self.step();
-            let done = self.lanes.busy & !P::bits(self.search.running());
-            let empty = self.pool.ready == 0 && next == end;
-            if done.count_ones() >= enough(P::LANES)
-                || (done != 0 && (empty || done == self.lanes.busy))
-            {
-                self.lanes.busy &= !done;
-                self.search.collect(batch, &self.seeds, done, &self.lanes.fits, chunk);
-                self.refill(batch, &mut next, end, chunk);
-            }
-        }
-    }
-
     #[inline(always)]
     pub(super) fn new(batch: &CurveBatch<'_, '_, '_>, mut model: E, kind: &K) -> Self {
         let zero = P::splat(0.0);
@@ -225,54 +225,20 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Scra
         set_points(batch, &mut model);
         // What depends on nothing has its value from the start.
         model.run_data();
-        let packs = points.div_ceil(P::LANES) * P::LANES;
-        let poisson = batch.options.estimator == Estimator::MaximumLikelihood;
-        let own_weights = batch.has_own_weights();
-        // What is left out has weight 0, so maximum likelihood always has weights.
-        let mut weights = Vec::new();
-        let mut weight_unit = zero;
-        if own_weights {
-            weights = vec![zero; points];
-        } else if poisson || batch.curves.weights.is_some() {
-            let (shared, unit) = batch.scaled_weights();
-            weight_unit = P::splat(unit);
-            weights = shared.into_iter().map(P::splat).collect();
-        }
-        let own_variables = matches!(batch.curves.points, Points::PerFit(_));
-        let variables = if own_variables { batch.variables } else { 0 };
         let mut seeds = Seeds::zero();
-        let (same_start, same_limits) = (batch.has_same_start(), batch.has_same_limits());
-        if same_limits {
-            seeds.set_limits(batch);
-        }
-        if same_start {
-            for j in 0..batch.options.parameters() {
-                seeds.initial[j] = P::splat(batch.start(0, j));
-            }
-        }
+        let (starts, least_degrees) = (seeds.starts(), kind.least_degrees());
+        let (pool, weights) = P::compiled(MakePool { batch, starts, least_degrees });
         let search = kind.idle(batch, &seeds);
         Self {
             model,
-            pool: Pool {
-                rows: vec![zero; packs],
-                data: vec![zero; packs],
-                weights: if own_weights { vec![zero; packs] } else { Vec::new() },
-                variables: vec![vec![zero; packs]; variables],
-                seeds,
-                first: 0,
-                ready: 0,
-            },
-            data: vec![zero; points],
+            ready: seeds,
+            data: room(pool.points),
+            pool,
             weights,
             seeds,
             search,
-            least_degrees: kind.least_degrees(),
             lanes: Occupied::NONE,
-            weight_unit,
             count: batch.options.parameters(),
-            same_start,
-            same_limits,
-            poisson,
         }
     }
 
@@ -280,13 +246,13 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Scra
     #[inline(always)]
     fn step(&mut self) {
         let sums = self.sums();
-        self.search.update(sums, &mut self.model, &self.seeds, self.poisson);
+        self.search.update(sums, &mut self.model, &self.seeds, self.pool.poisson);
     }
 
     /// Visits the points.
     #[inline(always)]
     fn sums(&mut self) -> Sums<P, N> {
-        let Self { model, data, weights, seeds, search, count, poisson, .. } = self;
+        let Self { model, data, weights, seeds, search, count, pool, .. } = self;
         model.set_parameters(&search.trial()[..*count]);
         let mut sums = Sums::<P, N>::zero(Count::new(*count));
         let weighted = !weights.is_empty();
@@ -307,7 +273,7 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Scra
             };
         }
         let scale = seeds.scale;
-        if *poisson {
+        if pool.poisson {
             if <K::LaneSearch<P, N> as LaneSearch<P, N>>::OBSERVED {
                 sum!(|at, datum, weight| sums.add_observed(&at, datum, weight));
             } else {
@@ -336,8 +302,9 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Scra
                 if *next == end {
                     break;
                 }
-                self.make_ready(batch, *next, end, chunk);
-                *next += P::LANES.min(end - *next);
+                let fits = *next..end.min(*next + P::LANES);
+                *next = fits.end;
+                self.make_ready(batch, fits, chunk);
                 continue;
             }
             self.take();
@@ -351,7 +318,7 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Scra
     /// Puts fits that are ready into lanes that are free, as many as there are of both.
     #[inline(always)]
     fn take(&mut self) {
-        let Pool { data, weights, variables, seeds, first, ready, .. } = &mut self.pool;
+        let Pool { data, weights, variables, first, ready, .. } = &mut self.pool;
         let take = self.lanes.fill::<P>(ready, *first);
         let Take { mask, moves } = take;
         P::put(&mut self.data, mask, data, moves);
@@ -361,23 +328,104 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Scra
         for (number, variable) in variables.iter().enumerate() {
             P::put(self.model.variable(number), mask, variable, moves);
         }
-        self.seeds.merge(seeds, &take);
+        self.seeds.merge(&self.ready, &take);
         self.search.begin(mask, &self.seeds);
     }
 
-    /// Makes the next data sets ready; those that this cannot fit are left for another.
+    /// Makes data sets ready, as many as there are lanes or fewer; those that this cannot fit are left for another.
     #[inline(always)]
     fn make_ready(
         &mut self,
         batch: &CurveBatch<'_, '_, '_>,
-        first: usize,
-        end: usize,
+        fits: Range<usize>,
         chunk: &mut K::Chunk<'_>,
     ) {
-        let points = self.data.len();
+        let Self { pool, ready: seeds, weights, .. } = self;
+        let (Range { start: first, .. }, count) = (fits.clone(), fits.len());
+        let of = P::compiled(MakeReady { pool, starts: seeds.starts(), weights, batch, fits });
+        [seeds.scale, seeds.unit, seeds.size, seeds.degrees] = of;
+        for lane in lanes((u32::MAX >> (32 - count)) & !self.pool.ready) {
+            chunk.leave(first + lane);
+        }
+    }
+}
+
+/// Makes memory for what is ready, and weights of the points, none if all count; takes start values and limits that are those of all fits.
+struct MakePool<'a, 'b, 's, 'o, P> {
+    batch: &'a CurveBatch<'b, 's, 'o>,
+    starts: Starts<'a, P>,
+    least_degrees: f64,
+}
+
+impl<P: Pack> Task<P> for MakePool<'_, '_, '_, '_, P> {
+    type Output = (Pool<P>, Vec<P>);
+    #[inline(always)]
+    fn run(self) -> (Pool<P>, Vec<P>) {
+        let Self { batch, starts: Starts { initial, lower, upper }, least_degrees } = self;
+        let zero = P::splat(0.0);
+        let points = batch.curves.points();
+        let packs = points.div_ceil(P::LANES) * P::LANES;
+        let poisson = batch.options.estimator == Estimator::MaximumLikelihood;
+        let own_weights = batch.has_own_weights();
+        // What is left out has weight 0, so maximum likelihood always has weights.
+        let mut weights = Vec::new();
+        let mut weight_unit = zero;
+        if own_weights {
+            weights = vec![zero; points];
+        } else if poisson || batch.curves.weights.is_some() {
+            let (shared, unit) = batch.scaled_weights();
+            weight_unit = P::splat(unit);
+            weights = shared.into_iter().map(P::splat).collect();
+        }
+        let own_variables = matches!(batch.curves.points, Points::PerFit(_));
+        let variables = if own_variables { batch.variables } else { 0 };
+        let (same_start, same_limits) = (batch.has_same_start(), batch.has_same_limits());
+        for j in 0..batch.options.parameters() {
+            if same_limits {
+                [lower[j], upper[j]] = batch.limit(0, j).map(P::splat);
+            }
+            if same_start {
+                initial[j] = P::splat(batch.start(0, j));
+            }
+        }
+        let pool = Pool {
+            rows: vec![zero; packs],
+            data: vec![zero; packs],
+            weights: if own_weights { vec![zero; packs] } else { Vec::new() },
+            variables: vec![vec![zero; packs]; variables],
+            first: 0,
+            ready: 0,
+            points,
+            least_degrees,
+            weight_unit,
+            same_start,
+            same_limits,
+            poisson,
+        };
+        (pool, weights)
+    }
+}
+
+/// Makes data sets ready.
+struct MakeReady<'a, 'b, 's, 'o, P> {
+    pool: &'a mut Pool<P>,
+    starts: Starts<'a, P>,
+    /// Those of all fits, if they are that.
+    weights: &'a [P],
+    batch: &'a CurveBatch<'b, 's, 'o>,
+    fits: Range<usize>,
+}
+
+impl<P: Pack> Task<P> for MakeReady<'_, '_, '_, '_, P> {
+    /// The scale of the data, the unit of χ², the size of the sums, and the degrees of freedom.
+    type Output = [P; 4];
+    #[inline(always)]
+    fn run(self) -> [P; 4] {
+        let Self { pool, mut starts, weights: shared, batch, fits } = self;
+        let (points, first, count) = (pool.points, fits.start, fits.len());
         let packs = points.div_ceil(P::LANES);
-        let count = P::LANES.min(end - first);
-        let Pool { rows, data, weights, variables, seeds, .. } = &mut self.pool;
+        let Pool { least_degrees, poisson, same_start, same_limits, weight_unit, .. } = *pool;
+        let Pool { rows, data, weights, variables, .. } = &mut *pool;
         let mut usable = u32::MAX >> (32 - count);
         macro_rules! load {
             (|$fit:ident, $numbers:ident| $read:expr, $to:expr) => {
@@ -406,8 +454,8 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Scra
                 variable
             );
         }
-        if !self.same_start || !self.same_limits {
-            usable &= seeds.set_start(batch, first..first + count, self.same_limits);
+        if !same_start || !same_limits {
+            usable &= starts.set(batch, fits.clone(), same_limits);
             for lane in 0..count {
                 if !batch.holds(first + lane) {
                     usable &= !(1 << lane);
@@ -416,17 +464,17 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Scra
         }
         let (zero, one) = (P::splat(0.0), P::splat(1.0));
         let mut free = zero;
-        for j in 0..N {
-            free = free + P::select(seeds.lower[j].lt(seeds.upper[j]), one, zero);
+        for (&lower, &upper) in starts.lower.iter().zip(starts.upper.iter()) {
+            free = free + P::select(lower.lt(upper), one, zero);
         }
 
         // What is seen, and how large it is.
         let (mut most, mut least, mut seen, mut heaviest) = (zero, zero, zero, zero);
         let mut sound = P::Mask::splat(true);
-        let weighted = !self.weights.is_empty();
+        let weighted = !shared.is_empty();
         for point in 0..points {
             if weighted {
-                let weight = if weights.is_empty() { self.weights[point] } else { weights[point] };
+                let weight = if weights.is_empty() { shared[point] } else { weights[point] };
                 let there = zero.lt(weight);
                 heaviest = heaviest.max(P::select(there, weight, zero));
                 data[point] = P::select(there, data[point], zero);
@@ -440,28 +488,27 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Scra
         if !weighted {
             seen = P::splat(points as f64);
         }
-        seeds.degrees = seen - free;
+        let degrees = seen - free;
         // Smaller numbers have fewer digits, or none.
         sound = sound
-            & P::splat(self.least_degrees).le(seeds.degrees)
+            & P::splat(least_degrees).le(degrees)
             & one.le(free)
             & P::splat(single::LEAST).le(most);
-        let mut weight_scale = one;
-        if self.poisson {
+        let (mut weight_scale, mut scale, mut unit) = (one, one, zero);
+        if poisson {
             sound = sound & zero.le(least) & most.le(P::splat(single::MOST_COUNTS));
         } else {
-            seeds.scale = most.normalizer();
-            let mut weight_unit = self.weight_unit;
+            scale = most.normalizer();
+            let mut weight_unit = weight_unit;
             if !weights.is_empty() {
                 weight_scale = heaviest.normalizer();
                 weight_unit = weight_scale.exponent();
                 sound = sound & heaviest.is_finite() & P::splat(single::LEAST).le(heaviest);
             }
-            let twice = seeds.scale.exponent() + seeds.scale.exponent();
-            seeds.unit = twice + weight_unit;
+            unit = scale.exponent() + scale.exponent() + weight_unit;
         }
-        let (scale, mut size) = (seeds.scale, zero);
-        if self.poisson {
+        let mut size = zero;
+        if poisson {
             for weight in weights.iter_mut() {
                 *weight = P::select(zero.lt(*weight), one, zero);
             }
@@ -473,7 +520,7 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Scra
                 // NaN becomes 0.
                 *weight = P::select(zero.lt(*weight), *weight * weight_scale, zero);
             }
-            let weights = if weights.is_empty() { &self.weights } else { &*weights };
+            let weights = if weights.is_empty() { shared } else { &*weights };
             for (datum, &weight) in data[..points].iter_mut().zip(weights) {
                 *datum = *datum * scale;
                 size = (weight * *datum).mul_add(*datum, size);
@@ -484,12 +531,8 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Scra
                 size = datum.mul_add(*datum, size);
             }
         }
-        seeds.size = size;
-        let there = u32::MAX >> (32 - count);
-        self.pool.first = first;
-        self.pool.ready = usable & P::bits(sound) & there;
-        for lane in lanes(there & !self.pool.ready) {
-            chunk.leave(first + lane);
-        }
+        pool.first = first;
+        pool.ready = usable & P::bits(sound);
+        [scale, unit, size, degrees]
     }
 }

@@ -1,12 +1,13 @@
 //! Functions of packs: those that are common by polynomials, the others lane by lane in double precision.
 
+use fit_core::Real;
 use fit_curves::CurveNumber;
 use fit_engine::functions::{self, Elementary};
 use fit_formula::{Function, Function2, Spline};
 
 use super::lattice;
 use crate::curve::{Block, Functions, Lattice, RESULTS, Step};
-use crate::simd::arch::pack::{Pack, Vector};
+use crate::simd::arch::pack::Pack;
 use crate::simd::arch::register::{Packed, Register};
 use crate::simd::formulas::{RunSteps, call2, lane_by_lane};
 

@@ -9,14 +9,14 @@ mod trust_region;
 
 use std::sync::Arc;
 
-use fit_core::Status;
+use fit_core::{Real, Status};
 use fit_curves::{
     Chunk, CompiledModel, CurveBatch, CurveFits, CurveNumber, CurveOptions, CurveStart, Curves,
     GpufitBuffers, GpufitChunk, GpufitOptions, chunks,
 };
 use fit_formula::Formula;
 
-use super::arch::pack::{Pack, Vector};
+use super::arch::pack::Pack;
 use super::arch::register::Task;
 use super::instruction_set::Available;
 use super::{InstructionSet, double};

@@ -5,9 +5,9 @@
 
 use std::ops::Range;
 
-use fit_core::Mask;
 use fit_core::curve::Sums;
 use fit_core::search::Count;
+use fit_core::{Mask, Real};
 use fit_curves::CurveBatch;
 use fit_formula::{Axes, Function, Function2, Spline};
 use rayon::prelude::*;
@@ -22,7 +22,6 @@ use crate::curve::{
 use crate::simd::arch::avx2;
 #[cfg(lanes_avx512)]
 use crate::simd::arch::avx512;
-use crate::simd::arch::pack::Vector;
 use crate::simd::arch::portable::Double4;
 use crate::simd::arch::register::Task;
 use crate::simd::formulas::{RunSteps, lane_by_lane};
