@@ -390,10 +390,9 @@ impl<R: Real, T: Tile<R>, N: Noise<R>, const SECOND: bool, const NOTES: bool> Ta
                 all.add_placed(&sums, number - first_line, row);
             }
         }
-        let all = match N::TILTED {
+        match N::TILTED {
             true => all.summed::<_, SECOND, true>(tile.group()),
             false => all.summed::<_, SECOND, false>(tile.group()),
-        };
-        all
+        }
     }
 }

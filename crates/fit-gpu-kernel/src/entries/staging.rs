@@ -3,7 +3,7 @@
 use fit_core::Pixel;
 
 use super::memory::window;
-use crate::{Job, Specialization, PixelKind, device};
+use crate::{Job, PixelKind, Specialization, device};
 
 /// Threads of a warp.
 const WARP: u32 = 32;
