@@ -324,7 +324,7 @@ fn a_fault_leaves_nothing() {
     folder.file("locs.csv", b"old");
     let before = folder.names();
     // In the second a lock has been taken, too.
-    for line in ["localize m.npy -o locs.csv", "batch list.csv --out out"] {
+    for line in ["localize m.npy -o locs.csv --overwrite", "batch list.csv --out out"] {
         let output = shell(at, &format!("SPOTFIT_FAULT=1 spotfit {line}"));
         let said = said(&output);
         assert_eq!(output.status.code(), Some(101), "{line}: {said}");
