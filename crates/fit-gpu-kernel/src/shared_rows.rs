@@ -1,7 +1,7 @@
 //! The pixels in shared memory: a few threads a fit, with some rows each. For windows of any size and shape.
 //!
 //! The loops over rows and columns stay loops, whose ends and steps are marks in the text of a kernel: the host replaces them
-//! when it loads it ([`crate::marks`]), so that one text serves every size and any number of threads. The samples of the
+//! when it loads it ([`crate::specialization`]), so that one text serves every size and any number of threads. The samples of the
 //! columns are in shared memory too, made by all threads of a fit together.
 
 use fit_core::pass::{

@@ -320,11 +320,11 @@ fn a_fault_leaves_nothing() {
     let folder = Folder::new();
     let at = folder.0.path();
     does(at, "spotfit simulate movie -o m.npy --frames 20 --width 64 --height 64 --baseline 100");
-    does(at, "mkdir out; echo file,pixel_size > list.csv; echo m.npy,100 >> list.csv");
+    does(at, "mkdir out; echo movie,pixel-size > list.csv; echo m.npy,100 >> list.csv");
     folder.file("locs.csv", b"old");
     let before = folder.names();
     // In the second a lock has been taken, too.
-    for line in ["localize m.npy -o locs.csv", "batch list.csv --out out"] {
+    for line in ["localize m.npy -o locs.csv --overwrite", "batch list.csv --out out"] {
         let output = shell(at, &format!("SPOTFIT_FAULT=1 spotfit {line}"));
         let said = said(&output);
         assert_eq!(output.status.code(), Some(101), "{line}: {said}");
