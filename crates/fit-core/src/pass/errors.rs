@@ -501,7 +501,6 @@ impl<R: Real, const PLANE: bool, const SCORES: bool> Noise<R> for Pixels<R, PLAN
     const SINGLE: bool = SCORES;
     const WEIGHTS: bool = true;
     const TILTED: bool = PLANE;
-    const APART: bool = true;
 
     #[inline(always)]
     fn origin(&self) -> [R; 2] {

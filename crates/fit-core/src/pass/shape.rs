@@ -111,7 +111,7 @@ impl<S: Separable<P>, const P: usize> Summable<P> for S {
         noise: &mut N,
     ) -> Weighted<R, P> {
         let visit = Weigh::<_, T, _, SECOND, NOTES> { tile, axes: spot, noise };
-        let all = if T::APART || N::APART { R::compiled(visit) } else { visit.run() };
+        let all = if T::APART { R::compiled(visit) } else { visit.run() };
         all.gathered::<S, P, SECOND>()
     }
     #[inline(always)]

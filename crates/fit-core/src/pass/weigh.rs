@@ -21,8 +21,6 @@ pub trait Noise<R: Real> {
     const WEIGHTS: bool = false;
     /// Whether the sums times the place of a pixel are of interest, and [`Noise::at`] is told of each place.
     const TILTED: bool = false;
-    /// Whether the sums are a function of their own wherever the tile lies, as [`Tile::APART`] says of all visits.
-    const APART: bool = false;
 
     /// Where the places of these sums are counted from: x and y.
     #[inline(always)]

@@ -220,8 +220,6 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Task
 impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Scratch<P, N, E, K> {
     #[inline(always)]
     pub(super) fn new(batch: &CurveBatch<'_, '_, '_>, mut model: E, kind: &K) -> Self {
-        let zero = P::splat(0.0);
-        let points = batch.curves.points();
         set_points(batch, &mut model);
         // What depends on nothing has its value from the start.
         model.run_data();
