@@ -23,6 +23,8 @@ static MEANING: Mutex<Option<String>> = Mutex::new(None);
 const GRACE: Duration = Duration::from_millis(400);
 /// How long the process may take to end after that: libraries clean up too.
 const END: Duration = Duration::from_millis(400);
+/// The same after a fault, of which pages hear first.
+const FAULT_END: Duration = Duration::from_secs(10);
 
 /// The exit status of a process that was interrupted.
 pub(crate) const STATUS: u8 = 130;
@@ -70,7 +72,7 @@ pub(crate) fn end_at_faults() {
     let tell = panic::take_hook();
     panic::set_hook(Box::new(move |fault| {
         tell(fault);
-        later(END, || std::process::abort());
+        later(FAULT_END, || std::process::abort());
         let _abandoned = spotfit::output::abandon();
         let (words, status) = FAULT;
         let _ = writeln!(stderr(), "spotfit: {words}");

@@ -55,6 +55,16 @@ impl Events {
         self.send(&Bytes::from(format!("data: {event}\n\n")));
     }
 
+    /// Tells nothing more: what pages listen to ends when they have it all.
+    pub(super) fn end(&self) {
+        self.pages().listening.clear();
+    }
+
+    /// Whether a page listens.
+    pub(super) fn is_heard(&self) -> bool {
+        self.pages().open != 0
+    }
+
     /// Finds out which pages are still there.
     pub(super) fn beat(&self) {
         self.send(&Bytes::from_static(b":\n\n"));

@@ -1,13 +1,13 @@
 //! The server: it listens on the loopback interface, and ends when its user wants it.
 
 use std::net::Ipv4Addr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 use tokio::net::TcpListener;
-use tokio::runtime::Builder;
+use tokio::runtime::{Builder, Handle};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
@@ -29,8 +29,8 @@ const BEAT: Duration = Duration::from_secs(5);
 const STAYS: Duration = Duration::from_secs(60);
 /// How long a job may take to end when the server does.
 const GRACE: Duration = Duration::from_millis(250);
-/// How long pages have to hear of a fault.
-const SENT: Duration = Duration::from_millis(100);
+/// How long pages have to hear of a fault, at most.
+const SENT: Duration = Duration::from_secs(2);
 
 /// Serves until Ctrl-C, or until its pages are closed.
 pub(super) fn serve(session: Arc<Session>, asked: &Asked<'_>) -> Result<(), CliError> {
@@ -54,11 +54,20 @@ pub(super) fn serve(session: Arc<Session>, asked: &Asked<'_>) -> Result<(), CliE
             print(&format!("{address}\n"))?;
         }
         let leading = page.as_ref().map(|page| page.path().to_owned());
-        let hearing = session.clone();
+        let (hearing, runtime) = (session.clone(), Handle::current());
         interrupt::hears_faults(move |fault| {
             leading.as_ref().map(fs::remove_file);
             hearing.events.tell(&failed(hearing.jobs.running(), fault));
-            thread::sleep(SENT);
+            hearing.events.end();
+            let (events, (heard, all_heard)) = (hearing.events.clone(), mpsc::channel());
+            // What a page listens to has ended, and is written, before the thread of all pages comes to this again.
+            runtime.spawn(async move {
+                while events.is_heard() {
+                    sleep(Duration::from_millis(1)).await;
+                }
+                heard.send(())
+            });
+            let _ = all_heard.recv_timeout(SENT);
         });
         session.begin()?;
         let accepting = tokio::spawn(accept(listener, session.clone()));
