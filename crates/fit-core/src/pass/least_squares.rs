@@ -101,11 +101,16 @@ pub(super) fn prepare<
 ) -> (LeastSquaresSeed<R, S::Constants<R>, P, L, WEIGHTED>, R::Mask) {
     let estimated = start.is_none();
     let (data, tilt, estimate) = if const { L > 2 } {
-        R::compiled(Look::<_, _, true, NOTES, ABOVE> { tile, weighing, bound, estimated })
+        R::compiled(Look::<_, _, true, NOTES, ABOVE> { tile, baseline, weighing, bound, estimated })
     } else {
-        R::compiled(Look::<_, _, false, false, false> { tile, weighing, bound, estimated })
+        R::compiled(Look::<_, _, false, false, false> {
+            tile,
+            baseline,
+            weighing,
+            bound,
+            estimated,
+        })
     };
-    let data = data.with_baseline(baseline);
     let begin = shape.parameters(start.unwrap_or(estimate.into()));
     let mut usable = data.usable;
     for j in 0..P {
@@ -118,6 +123,7 @@ pub(super) fn prepare<
 /// all shapes.
 struct Look<'a, R, T, const PLANE: bool, const NOTES: bool, const ABOVE: bool> {
     tile: &'a mut T,
+    baseline: R,
     weighing: Weighing<R>,
     bound: R,
     estimated: bool,
@@ -129,13 +135,13 @@ impl<R: Real, T: Store<R>, const PLANE: bool, const NOTES: bool, const ABOVE: bo
     type Output = (Conditioning<R>, Tilt<R>, Circle<R>);
     #[inline(always)]
     fn run(self) -> Self::Output {
-        let Self { tile, weighing, bound, estimated } = self;
+        let Self { tile, baseline, weighing, bound, estimated } = self;
         let (mut data, mut extent) = condition(tile);
         let mut tilt = Tilt::none();
         if PLANE {
             (tilt, data, extent) = level::<R, T, NOTES, ABOVE>(tile, &data, weighing, bound);
         }
-        let zero = R::splat(0.0);
+        let (data, zero) = (data.with_baseline(baseline), R::splat(0.0));
         let none = Circle::new(zero, zero, zero);
         (data, tilt, if estimated { estimate(tile, &extent) } else { none })
     }
