@@ -13,10 +13,8 @@ pub(crate) const PACKS: &[(&str, &[u8])] = &[
     ("likelihood", include_bytes!("../likelihood1.ptx.lzma")),
     ("likelihood", include_bytes!("../likelihood2.ptx.lzma")),
     ("likelihood", include_bytes!("../likelihood3.ptx.lzma")),
-    ("likelihood", include_bytes!("../likelihood4.ptx.lzma")),
     ("published", include_bytes!("../published.ptx.lzma")),
     ("quick", include_bytes!("../quick.ptx.lzma")),
-    ("shared", include_bytes!("../shared.ptx.lzma")),
     ("side", include_bytes!("../side.ptx.lzma")),
     ("weighted", include_bytes!("../weighted.ptx.lzma")),
 ];
