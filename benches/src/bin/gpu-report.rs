@@ -31,6 +31,11 @@ fn median(times: &mut [f64]) -> f64 {
     times[times.len() / 2]
 }
 
+/// Widths and heights of the squares that have kernels of their own.
+fn squares() -> impl Iterator<Item = (usize, usize)> {
+    (4..=32).map(|side| (side, side))
+}
+
 /// The share of fits that are within 10⁻³ pixels of the reference, and the mean number of iterations.
 fn agreement(fits: &[Fit<f32>], reference: &[Fit<f64>]) -> (f64, f64, f64) {
     let near = |(fit, reference): &(&Fit<f32>, &Fit<f64>)| {
@@ -59,9 +64,7 @@ fn parity(gpu: &Gpu) -> Outcome {
     );
     println!("|---|---|---|---|---|---|---|");
     let options = Options::default();
-    for (width, height) in
-        (4..=32).map(|side| (side, side)).chain([(5, 9), (9, 5), (33, 12), (12, 40), (63, 63)])
-    {
+    for (width, height) in squares().chain([(5, 9), (9, 5), (33, 12), (12, 40), (63, 63)]) {
         let size = Size::new(width, height);
         let count = if width * height > 1100 { 500 } else { 20_000 };
         let work = Workload::of_size(size, count);
@@ -128,13 +131,14 @@ fn kernels() -> Outcome {
         Criteria::DEFAULT
     };
     let options = Options::default().with_criteria(criteria);
-    for side in 4..=32 {
-        let count = if side == 9 { 10_000_000 } else { 60_000_000 / (side * side) };
-        let work = Workload::new(side, 20_000.min(4_000_000 / (side * side)));
+    for (width, height) in squares().chain([(5, 9), (9, 5), (33, 12), (12, 40)]) {
+        let (size, area) = (Size::new(width, height), width * height);
+        let count = if area == 81 { 10_000_000 } else { 60_000_000 / area };
+        let work = Workload::of_size(size, 20_000.min(4_000_000 / area));
         let starts: Vec<[f32; 3]> = work.starts.iter().copied().cycle().take(count).collect();
         let pixels = work.spots.pixels.as_slice().expect("standard layout");
-        let shape = (count, side, side);
-        let all: Vec<f32> = repeated(pixels, side * side, count).collect();
+        let shape = (count, height, width);
+        let all: Vec<f32> = repeated(pixels, area, count).collect();
         let all = Array3::from_shape_vec(shape, all).expect("as many");
         fn rate<P: Pixel>(
             spots: ArrayView3<'_, P>,
@@ -155,7 +159,7 @@ fn kernels() -> Outcome {
             let mut fits = vec![Fit::<f32>::invalid(); count];
             resident.fetch(&mut fits)?;
             let first = work.starts.len().min(count);
-            if work.size().width >= 7 {
+            if work.size().width.min(work.size().height) >= 7 {
                 work.check(&fits[..first]);
             }
             Ok(count as f64 / median(&mut times[1..]) / 1e6)
@@ -171,9 +175,9 @@ fn kernels() -> Outcome {
         let (some, starts) = (all.slice(s![..few, .., ..]), Start::F32(&starts[..few]));
         let published = rate(some, starts, &work, &options, Some(Family::Published))?;
         println!(
-            "| {side}×{side} | {single:.0} | {short:.0} | {bytes:.0} | {:.0} | {estimated:.0} | \
+            "| {width}×{height} | {single:.0} | {short:.0} | {bytes:.0} | {:.0} | {estimated:.0} | \
              {published:.1} |",
-            single * (side * side) as f64
+            single * area as f64
         );
     }
     Ok(())
