@@ -11,12 +11,14 @@ use fit_core::{Estimator, Mask};
 use fit_curves::{CurveBatch, Points};
 use fit_engine::single;
 
-use super::MOST_PARAMETERS;
 use super::search_kind::{LaneSearch, Leave, SearchKind};
 use crate::curve::{AtPoint, Evaluate, Functions, set_points};
 use crate::simd::arch::pack::Pack;
 use crate::simd::arch::register::Task;
 use crate::simd::lanes::{Occupied, Take, enough, lanes, room, turn};
+
+/// Models of more parameters are fitted in double precision.
+pub(super) const MOST_PARAMETERS: usize = 16;
 
 /// What a fit begins with.
 #[derive(Clone, Copy, Debug)]

@@ -26,7 +26,7 @@ use crate::curve::{
 };
 use crate::reference::BatchError;
 use crate::threads::{of_pool, pool, share_chunks};
-use engine::{Scratch, Worker};
+use engine::{MOST_PARAMETERS, Scratch, Worker};
 use gpufit::Gpufit;
 use search_kind::SearchKind;
 use trust_region::TrustRegionLm;
@@ -38,9 +38,7 @@ const ALONE: usize = 128;
 /// The most bytes that the results of all operations for a long data set may take, where there are addresses for so many.
 const MOST_LONG_BYTES: usize =
     if usize::BITS > 35 { 1 << (usize::BITS / 64 * 35) } else { usize::MAX };
-/// Models of more parameters are fitted in double precision.
-const MOST_PARAMETERS: usize = 16;
-/// The same for Gpufit's search, which is a [`SearchKind`] for few.
+/// [`MOST_PARAMETERS`] of Gpufit's search, which is a [`SearchKind`] for few.
 const MOST_OF_GPUFIT: usize = 7;
 
 /// Fits models given as formulas in single precision, one data set per lane of a vector register, on any number of
