@@ -142,15 +142,18 @@ export async function keyboard(page, tab) {
   const reached = new Set();
   let hidden = 0;
   await page.evaluate(() => /** @type {any} */ (document.activeElement)?.blur());
-  for (let press = 0; press < all.length + 30; press += 1) {
+  // A report has a process of its own, which takes as many presses as it likes; those that land in the page count.
+  for (let [landed, pressed] = [0, 0]; landed < all.length + 10 && pressed < 1000 && reached.size < all.length; pressed += 1) {
     await page.keyboard.press("Tab");
     const [index, seen] = await page.evaluate(() => {
       const item = /** @type {any} */ (document.activeElement);
       const style = getComputedStyle(item);
       return [item.dataset.reach ?? "", style.outlineStyle !== "none" || item.matches("iframe, body")];
     });
-    reached.add(index);
     if (!seen) hidden += 1;
+    if (index === "") continue;
+    reached.add(index);
+    landed += 1;
   }
   const missed = all.filter((/** @type {string} */ _, /** @type {number} */ index) => !reached.has(String(index)));
   expect(missed.length === 0, `${tab}: Tab does not reach ${missed.join(", ")}`);
