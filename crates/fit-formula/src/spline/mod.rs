@@ -275,6 +275,7 @@ impl Spline {
     ///
     /// # Panics
     /// If there are not as many arguments as axes.
+    #[inline]
     pub fn at(&self, arguments: &[f64]) -> [f64; RESULTS] {
         self.evaluate(&self.0.double, arguments)
     }
