@@ -83,13 +83,6 @@ def test_heights_of_a_table_are_those_of_the_command(folder: Path) -> None:
         spotfit.z({"x": [1.0]}, folder / "cal.yaml")  # type: ignore[arg-type]
 
 
-def test_the_former_name_of_z_still_works() -> None:
-    """Proves that find_z does what z does, with a warning that points to the call, and does not repeat its doc."""
-    with pytest.warns(DeprecationWarning, match="find_z is called z now") as told, pytest.raises(TypeError, match="Locs"):
-        spotfit.find_z({"x": [1.0]}, "cal.yaml")  # type: ignore[arg-type]
-    assert told[0].filename == __file__ and "Mahalanobis" not in (spotfit.find_z.__doc__ or "")
-
-
 def test_heights_by_a_psf_are_those_of_the_command_and_right(folder: Path) -> None:
     camera = spotfit.Camera(100, 1, None, 1.5)
     found = spotfit.localize(folder / "movie.tif", camera=camera, pixel_size=100, psf=folder / "psf.hdf5", errors=True)

@@ -59,7 +59,6 @@ from ._steps import ScoreReport, convert, filter, link, merge, score, z
 from ._summary import FileOutcome, FilesSummary
 from ._track import Track, TrackedFrame, Tracker, track
 from ._warnings import SpotfitWarning
-from ._z import find_z
 
 __all__ = [
     "Backend",
@@ -128,7 +127,6 @@ __all__ = [
     "estimate_sensitivity",
     "filter",
     "find_drift",
-    "find_z",
     "fit",
     "fit_files",
     "fit_in_frames",

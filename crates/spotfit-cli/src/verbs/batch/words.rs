@@ -15,14 +15,7 @@ const GIVEN: &str = "true";
 
 /// The words by their long names, without dashes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Typed(BTreeMap<String, Value>);
-
-#[derive(Clone, Debug)]
-struct Value {
-    typed: OsString,
-    /// A relative path in a manifest counts from the manifest's folder.
-    used: OsString,
-}
+pub(super) struct Typed(BTreeMap<String, OsString>);
 
 /// All words that there are.
 fn command() -> Command {
@@ -88,8 +81,9 @@ impl Typed {
             }
             let is_path = arg.get_value_parser().type_id() == TypeId::of::<PathBuf>();
             let is_file = is_path && cell != "-";
-            let used = if is_file { folder.join(cell).into() } else { cell.into() };
-            all.0.insert(name.clone(), Value { typed: cell.into(), used });
+            // A relative path in a manifest counts from the manifest's folder.
+            let value = if is_file { folder.join(cell).into() } else { cell.into() };
+            all.0.insert(name.clone(), value);
         }
         Ok(all)
     }
@@ -108,25 +102,17 @@ impl Typed {
 
     /// The words as they would be typed.
     pub(super) fn words(&self, known: &Known) -> Vec<OsString> {
-        let word = |(name, value): (&String, &Value)| {
+        let word = |(name, value): (&String, &OsString)| {
             let mut word = OsString::from(format!("--{name}"));
             if !known.named(name).is_some_and(is_flag) {
                 word.push("=");
-                word.push(&value.used);
+                word.push(value);
             }
             word
         };
         self.0.iter().map(word).collect()
     }
 
-    /// The words that the outcome depends on, with what was typed, sorted.
-    pub(super) fn that_matter(&self) -> BTreeMap<String, serde_json::Value> {
-        /// Who fits, and what is refused.
-        const OTHERS: [&str; 3] = ["threads", "device", "max-frame-pixels"];
-        let matter = self.0.iter().filter(|(name, _)| !OTHERS.contains(&name.as_str()));
-        let typed = |value: &Value| value.typed.display().to_string().into();
-        matter.map(|(name, value)| (name.clone(), typed(value))).collect()
-    }
 }
 
 impl FromArgMatches for Typed {
@@ -140,8 +126,7 @@ impl FromArgMatches for Typed {
             }
             let values: Vec<&OsStr> = matches.get_raw(id).into_iter().flatten().collect();
             // Only lists have several values.
-            let typed = values.join(OsStr::new(","));
-            all.insert(name.to_owned(), Value { used: typed.clone(), typed });
+            all.insert(name.to_owned(), values.join(OsStr::new(",")));
         }
         Ok(Self(all))
     }
