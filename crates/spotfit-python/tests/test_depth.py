@@ -33,7 +33,7 @@ def folder(tmp_path_factory: Any) -> Path:
     run("calibrate", "beads.tif", "--step", "20", "--spline", "--pixel-size", "100", "-o", "psf.hdf5", *CAMERA)
     run(
         "simulate", "movie", "-o", "movie.tif", "--truth", "truth.csv", "--shape", "defocused", "--z-range", "300", "--frames", "100",
-        "--width", "96", "--height", "96", "--spots", "5", "--signal", "3000", "--unevenness", "0",
+        "--width", "96", "--height", "96", "--spots", "5", "--photons", "3000", "--unevenness", "0",
     )  # fmt: skip
     words = ["movie.tif", "--pixel-size", "100", *CAMERA]
     run("localize", *words, "-o", "by-widths.hdf5", "--calibration", "cal.yaml", "--box", "13")

@@ -55,7 +55,7 @@ from ._ring import RingCounts, RingFrame, RingReader, RingWriter
 from ._simulate import SimulatedMovie, Simulation, simulate, simulate_beads, simulate_movie
 from ._spotfit import CameraMap, DeviceArray, __version__
 from ._stats import Frc, Nena, frc, nena, stats
-from ._steps import ScoreReport, convert, filter, link, merge, score, z
+from ._steps import ScoreReport, convert, filter, link, score, z
 from ._summary import FileOutcome, FilesSummary
 from ._track import Track, TrackedFrame, Tracker, track
 from ._warnings import SpotfitWarning
@@ -135,7 +135,6 @@ __all__ = [
     "learn_psf",
     "link",
     "localize",
-    "merge",
     "nena",
     "pick",
     "preview",

@@ -237,9 +237,6 @@ fn start_values_are_used() {
         |descr, shape, data: &[u8]| folder.file("init.npy", &npy(descr, "False", shape, data));
     let iterations = |init: &Path| {
         let output = succeeds(&[&"fit", &spots, &"-o", &"-", &"--start", &init]).stdout;
-        // The former name.
-        let former = succeeds(&[&"fit", &spots, &"-o", &"-", &"--initial", &init]).stdout;
-        assert_eq!(former, output);
         rows(&output)[1][7].parse::<u32>().unwrap()
     };
     let at = |x: f64| bytes(&[x, 1.6, 1.1, x, 1.6, 1.1], |v| v.to_le_bytes());
@@ -457,10 +454,10 @@ fn simulate_checks_and_writes() {
     fs::remove_file(&output).unwrap();
     for (arguments, says) in [
         (&["--size", "2"][..], "2×2 pixels (width×height) is too small"),
-        (&["--size", "9", "--signal=-4"], "--signal -4 is out of its range"),
-        (&["--size", "9", "--signal", "nan"], "--signal NaN is out of its range"),
+        (&["--size", "9", "--photons=-4"], "--photons -4 is out of its range"),
+        (&["--size", "9", "--photons", "nan"], "--photons NaN is out of its range"),
         (&["--size", "9", "--sigma-min", "3"], "--sigma-max 2 is out of its range"),
-        (&["--size", "9", "--dtype", "u8", "--signal", "1e6"], "does not fit the type '|u1'"),
+        (&["--size", "9", "--dtype", "u8", "--photons", "1e6"], "does not fit the type '|u1'"),
         (&["--width", "9"], "--size"),
     ] {
         let output = simulate(arguments);

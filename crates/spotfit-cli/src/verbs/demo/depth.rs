@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &DemoArguments, folder: &Path) -> Result<(), CliErr
         folder,
         &format!(
             "simulate movie -o @depth.tif --truth @depth-truth.csv --frames {FRAMES} --width {SIDE} --height {SIDE} \
-             --spots 3 --signal 2000 --off-time 1500 --unevenness 0.2 --shape defocused --z-range {DEPTH} \
+             --spots 3 --photons 2000 --off-time 1500 --unevenness 0.2 --shape defocused --z-range {DEPTH} \
              --heights structure --drift {x},{y},{z} --seed {seed}"
         ),
     )?;
