@@ -197,9 +197,9 @@ pub const CASES: [Case; 51] = [
 
 /// What a demonstration writes.
 const DEMO: &[&str] = &[
-    "fits.csv",
+    "spots.npy",
     "truth.csv",
-    "windows.svg",
+    "fits.csv",
     "movie.tif",
     "movie-truth.csv",
     "locs.csv",
@@ -210,14 +210,19 @@ const DEMO: &[&str] = &[
     "depth.tif",
     "depth-truth.csv",
     "depth.csv",
-    "straight.csv",
+    "simulated.csv",
+    "still.csv",
     "drift.csv",
     "drift.svg",
+    "straight.csv",
     "depth.png",
+    "fits.csv.spotfit.json",
+    "locs.csv.spotfit.json",
     "cal.yaml.spotfit.json",
     "depth.csv.spotfit.json",
-    "straight.csv.spotfit.json",
+    "still.csv.spotfit.json",
     "drift.csv.spotfit.json",
+    "straight.csv.spotfit.json",
 ];
 
 /// Proves that no verb is missing in the table, nor any of what a verb can simulate, nor any option that names a file to write.
