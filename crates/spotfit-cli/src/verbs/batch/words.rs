@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
+use crate::error::misunderstood;
 use crate::words::localize::LocalizeWords;
+use spotfit::steps::preset::nearest;
 
 /// What stands for the presence of a word that takes no value.
 const GIVEN: &str = "true";
@@ -46,13 +48,7 @@ impl Known {
         }
         let asked = name.trim_start_matches('-').to_lowercase().replace(['_', ' '], "-");
         let all = self.0.iter().filter_map(Arg::get_long).chain(["movie", "output"]);
-        // A part of a name is often taken for it: gain, for em-gain.
-        let near = |known: &&str| {
-            let parts = known.split('-').map(|part| 0.9 * strsim::jaro(part, &asked));
-            parts.fold(strsim::jaro_winkler(known, &asked), f64::max)
-        };
-        let nearest = all.max_by(|one, other| near(one).total_cmp(&near(other)));
-        let nearest = nearest.unwrap_or_default();
+        let nearest = nearest(&asked, all).map_or("movie", |(known, _)| known);
         Err(format!("unknown column '{name}'; the nearest that is known is {nearest}"))
     }
 }
@@ -91,13 +87,8 @@ impl Typed {
     /// What the words mean together.
     pub(super) fn parse(&self, known: &Known) -> Result<LocalizeWords, String> {
         let matches = command().try_get_matches_from(self.words(known));
-        matches.and_then(|matches| LocalizeWords::from_arg_matches(&matches)).map_err(|error| {
-            // What follows is for those who type.
-            let text = error.to_string();
-            let text = text.strip_prefix("error: ").unwrap_or(&text);
-            let lines = text.lines().take_while(|line| !line.trim().is_empty());
-            lines.map(str::trim).collect::<Vec<_>>().join(" ")
-        })
+        let words = matches.and_then(|matches| LocalizeWords::from_arg_matches(&matches));
+        words.map_err(|error| misunderstood(&error))
     }
 
     /// The words as they would be typed.
