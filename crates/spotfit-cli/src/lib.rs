@@ -20,8 +20,8 @@ use error::CliError;
 use say::message::say;
 use verbs::{
     batch, calibrate, camera, convert, curve, demo, devices, drift, filter, fit, info, link,
-    localize, model, options, pick, preview, profile, psf, render, score, simulate, stats,
-    track, z,
+    localize, model, options, pick, preview, profile, psf, render, score, simulate, stats, track,
+    z,
 };
 use words::preset::with_preset;
 use words::written::check;

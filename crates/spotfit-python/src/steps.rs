@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 use spotfit::movie::MovieError;
 use spotfit::steps::render::Rendered;
 use spotfit::steps::{
-    Listener, Note, Sink, Source, StepError, convert, drift, filter, join, link, pick,
-    profile, render, score, stats, z,
+    Listener, Note, Sink, Source, StepError, convert, drift, filter, join, link, pick, profile,
+    render, score, stats, z,
 };
 use spotfit::table::{Table, TableError};
 

@@ -169,18 +169,16 @@ impl Speeds {
     pub fn save(&self, path: &Path) -> Result<(), SpeedsError> {
         Self::make_room(path)?;
         let text = serde_json::to_string_pretty(self).unwrap_or_default() + "\n";
-        let written = Output::create(path).and_then(|mut output| {
-            output.write_all(text.as_bytes()).map_err(|source| OutputError::Write { file: output.name().to_owned(), source })?;
-            output.finish()
-        });
-        written.map_err(|error| SpeedsError(error.to_string()))
+        let refused = |error: OutputError| SpeedsError(error.to_string());
+        let mut output = Output::create(path).map_err(refused)?;
+        output.write_all(text.as_bytes()).map_err(SpeedsError::of(path))?;
+        output.finish().map_err(refused)
     }
 
     /// Makes the folder of a file.
     pub(crate) fn make_room(path: &Path) -> Result<(), SpeedsError> {
-        path.parent().map_or(Ok(()), |folder| {
-            fs::create_dir_all(folder).map_err(SpeedsError::of(folder))
-        })
+        path.parent()
+            .map_or(Ok(()), |folder| fs::create_dir_all(folder).map_err(SpeedsError::of(folder)))
     }
 
     /// The speeds of this machine: those of the user's file, or the default ones where there is none or it is wrong. It is read once.

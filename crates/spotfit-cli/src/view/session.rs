@@ -24,8 +24,8 @@ const STACK: usize = 8 << 20;
 const SECRET: usize = 16;
 /// The verbs that the page may run, and whose words it knows.
 pub(super) const VERBS: [&str; 11] = [
-    "localize", "filter", "drift", "link", "convert", "render", "stats", "pick",
-    "profile", "preview", "psf",
+    "localize", "filter", "drift", "link", "convert", "render", "stats", "pick", "profile",
+    "preview", "psf",
 ];
 
 /// The window of one process.

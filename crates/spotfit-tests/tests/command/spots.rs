@@ -11,8 +11,17 @@ use common::{Folder, fails, rows, succeeds};
 /// Simulates 300 bright windows with these words more, and returns them with their truth.
 fn simulate(folder: &Folder, words: &[&str]) -> (PathBuf, Vec<Vec<String>>) {
     let (spots, truth) = (folder.path("spots.npy"), folder.path("truth.csv"));
-    let fixed =
-        ["simulate", "--count", "300", "--size", "9", "--photons", "20000", "--pixel-background", "5"];
+    let fixed = [
+        "simulate",
+        "--count",
+        "300",
+        "--size",
+        "9",
+        "--photons",
+        "20000",
+        "--pixel-background",
+        "5",
+    ];
     let mut arguments: Vec<&dyn AsRef<OsStr>> = Vec::new();
     arguments.extend(fixed.iter().map(|word| word as &dyn AsRef<OsStr>));
     arguments.extend(words.iter().map(|word| word as &dyn AsRef<OsStr>));

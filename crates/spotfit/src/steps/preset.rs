@@ -150,7 +150,8 @@ impl Preset {
         let mut keys = self.values.iter().map(|(key, _)| key);
         let Some(key) = keys.find(|key| !known.contains(&key.as_str())) else { return Ok(()) };
         let offer = nearest(key, known.iter().copied()).filter(|(_, near)| *near > 0.7);
-        let offer = offer.map(|(known, _)| format!("; did you mean `{known}`?")).unwrap_or_default();
+        let offer =
+            offer.map(|(known, _)| format!("; did you mean `{known}`?")).unwrap_or_default();
         Err(StepError::input(&self.name, format!("`{key}` is no option{offer}")))
     }
 

@@ -103,7 +103,6 @@ impl Typed {
         };
         self.0.iter().map(word).collect()
     }
-
 }
 
 impl FromArgMatches for Typed {

@@ -48,7 +48,9 @@ pub(super) fn run(demo: &DemoArguments) -> Result<(), CliError> {
              --pixel-size {PIXEL_SIZE} {camera}"
         ),
         "drift @depth.csv -o @straight.csv --table @drift.csv --plot @drift.svg".to_owned(),
-        format!("drift @depth-truth.csv --pixel-size {PIXEL_SIZE} -o @still.csv --apply @simulated.csv"),
+        format!(
+            "drift @depth-truth.csv --pixel-size {PIXEL_SIZE} -o @still.csv --apply @simulated.csv"
+        ),
         format!("score @depth.csv @depth-truth.csv --pixel-size {PIXEL_SIZE} --radius 150"),
         format!("score @straight.csv @still.csv --pixel-size {PIXEL_SIZE} --radius 150"),
     ] {
@@ -140,10 +142,7 @@ fn magnified(frame: &Array2<u16>) -> Picture {
 
 /// A frame and the truth at the left; beside them the localizations with the drift and without it, by density above, by
 /// height below.
-fn panels(
-    frame: &Array2<u16>,
-    [truth, before, after]: [PathBuf; 3],
-) -> Result<Picture, CliError> {
+fn panels(frame: &Array2<u16>, [truth, before, after]: [PathBuf; 3]) -> Result<Picture, CliError> {
     let edge = |pixel: f64| Length::nanometres((pixel - 0.5) * PIXEL_SIZE);
     let (low, high) = (edge(0.0), edge(SIDE as f64));
     let usual = RenderOptions::default()

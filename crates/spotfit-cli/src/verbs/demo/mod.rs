@@ -117,7 +117,9 @@ impl DemoArguments {
             None => OsString::from(word),
         };
         let mut words: Vec<OsString> = words.split_whitespace().map(word).collect();
-        if self.overwrite && words.first().is_some_and(|verb| Self::ASKING.iter().any(|asking| verb == asking)) {
+        if self.overwrite
+            && words.first().is_some_and(|verb| Self::ASKING.iter().any(|asking| verb == asking))
+        {
             words.push("--overwrite".into());
         }
         let quoted = |word: &OsString| {

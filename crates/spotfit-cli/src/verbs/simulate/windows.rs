@@ -65,8 +65,7 @@ fn recipe(arguments: &WindowArguments, others: &Others) -> Result<WindowRecipe, 
         NoiseChoice::None => Noise::None,
     };
     let recipe = WindowRecipe::default();
-    let background =
-        arguments.pixel_background.map_or(recipe.background, WindowBackground::Pixel);
+    let background = arguments.pixel_background.map_or(recipe.background, WindowBackground::Pixel);
     let camera = SimulatedCamera::default()
         .with_baseline(arguments.baseline)
         .with_gain(sensitivity.gain()?)
