@@ -236,6 +236,10 @@ fn everything_beside_the_data() {
     close(&column(&fits, "x0"), |_| 4.2);
     close(&column(&fits, "y0"), |_| 2.9);
     close(&column(&fits, "s").iter().map(|s| s.abs()).collect::<Vec<_>>(), |_| 1.3);
+    // To a model of one variable the pixels of an image are a curve.
+    let plot = folder.path("plot.svg");
+    fit(&folder, &images, &[&"-m", &"gauss_1d", &"--plot", &plot]);
+    assert!(fs::read_to_string(&plot).expect("a plot").contains("f(x) = "));
 }
 
 /// Proves that what is wrong is named, and that nothing is left behind.
