@@ -6,14 +6,13 @@ use ndarray::{Array2, Axis};
 
 use super::{DemoArguments, say};
 use crate::error::CliError;
-use crate::say::listener::Terminal;
 use crate::words::output::Output;
 use spotfit::Length;
 use spotfit::drift::Drift;
 use spotfit::movie::{Movie, Pixels};
 use spotfit::render::{ColourMap, Colours, Picture, length_label};
 use spotfit::steps::render::{Image, RenderOptions};
-use spotfit::steps::{Source, drift, render};
+use spotfit::steps::{Silent, Source, drift, render};
 use spotfit::table::{Info, Unit};
 
 /// Frames of the movie, its side in pixels, and the side of a pixel in nanometres.
@@ -154,7 +153,7 @@ fn panels(frame: &Array2<u16>, [truth, before, after]: [PathBuf; 3]) -> Result<P
         let source = Source::file(table).with_pixel_size(Some(PIXEL_SIZE))?;
         let range = (shows == "z").then_some([-DEPTH, DEPTH]);
         let options = usual.clone().with_colour_by(Some(shows.to_owned())).with_colour_range(range);
-        let rendered = render::run(&options, &[source], &[], &Terminal::default())?;
+        let rendered = render::run(&options, &[source], &[], &Silent)?;
         let Image::Colour { picture, .. } = rendered.image else {
             return Err(CliError::file("depth.png", "its parts are no pictures"));
         };
