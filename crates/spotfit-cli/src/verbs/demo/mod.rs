@@ -142,7 +142,7 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), CliError> {
     windows::run(arguments)?;
     for words in [
         format!("simulate -o @spots.npy --truth @truth.csv --count {count} --size 9 --seed {seed}"),
-        "fit @spots.npy -o @fits.csv --errors".to_owned(),
+        "fit @spots.npy -o @fits.csv --errors --baseline 0 --sensitivity 1".to_owned(),
         format!(
             "simulate movie -o @movie.tif --truth @movie-truth.csv --frames 1000 --width 96 --height 96 --spots 8 --seed {seed}"
         ),
