@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
-use common::{Folder, fails, spotfit, succeeds};
+use common::{Folder, fails, succeeds};
 use serde_json::Value;
 
 /// Words of a line; those that begin with @ are files in the folder.

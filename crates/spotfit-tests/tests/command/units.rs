@@ -170,7 +170,7 @@ fn units_do_not_matter_to_tables() {
     fs::write(&calibration, format!("{terms}Number of frames: 61\nStep size in nm: 10\n"))
         .expect("a calibration");
     let calibration = calibration.to_str().expect("a name");
-    let verbs: [&[&str]; 10] = [
+    let verbs: [&[&str]; 9] = [
         &["filter", "x_px < 30 & sigma_x_nm > 160 & photons > 500"],
         &["filter", "x_nm < 3900", "--merge", "1px"],
         &["filter", "--merge", "130", "--neighbours", "1", "--radius", "0.06um"],
