@@ -34,8 +34,8 @@ pub(crate) fn shown<'py>(py: Python<'py>, rendered: &Rendered) -> PyResult<Shown
             let light = canvas.density();
             // Colours of a value have three numbers a pixel, whose sum is the density.
             let each = light.len() / drawn.pixels().len().max(1);
-            let density = light.chunks_exact(each.max(1)).map(|light| light.iter().sum());
-            (&drawn, None, Some(density.collect::<Vec<f32>>()))
+            let density = light.chunks_exact(each.max(1)).map(|light| light.iter().sum::<f32>());
+            (&drawn, None, Some(density.collect::<Vec<_>>()))
         }
         _ => return Err(PyValueError::new_err("a picture of this kind is not known")),
     };
