@@ -149,7 +149,7 @@ impl SpotSimulation {
     /// [`SimulationError`] for the first value out of range.
     pub fn validate(&self) -> Result<(), SimulationError> {
         self.size.validate()?;
-        check("signal", self.signal, 0.0, 1e12, "0 to 1e12")?;
+        check("photons", self.signal, 0.0, 1e12, "0 to 1e12")?;
         check("background", self.background, 0.0, 1e12, "0 to 1e12")?;
         // Thinner spots have amplitudes that no number holds.
         check("sigma.start", self.sigma.start, 1e-3, 1e3, "0.001 to 1000")?;

@@ -272,15 +272,15 @@ impl CliError {
         Self::Other(format!("{option}:\n{}", error.shown_in(text)))
     }
 
-    /// A movie could not be read, or localized, to its end.
-    pub(crate) fn movie(file: &str) -> impl FnOnce(LocalizeError) -> Self {
-        move |error| match error {
-            LocalizeError::Movie(source) => Self::Movie { file: file.to_owned(), source },
-            error => told(&error, Some(file)),
-        }
-    }
-
     pub(crate) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
     }
+}
+
+/// What clap does not understand, without its advice for those who type.
+pub(crate) fn misunderstood(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let lines = text.lines().take_while(|line| !line.trim().is_empty());
+    lines.map(str::trim).collect::<Vec<_>>().join(" ")
 }

@@ -20,8 +20,8 @@ use error::CliError;
 use say::message::say;
 use verbs::{
     batch, calibrate, camera, convert, curve, demo, devices, drift, filter, fit, info, link,
-    localize, merge, model, options, pick, preview, profile, psf, render, score, simulate, stats,
-    track, z,
+    localize, model, options, pick, preview, profile, psf, render, score, simulate, stats, track,
+    z,
 };
 use words::preset::with_preset;
 use words::written::check;
@@ -58,8 +58,6 @@ enum Command {
     Stats(stats::StatsArguments),
     /// Write a table of localizations in another format.
     Convert(convert::ConvertArguments),
-    /// Make one localization of those of one frame that are nearer to each other than a radius.
-    Merge(merge::MergeArguments),
     /// Compare a table of localizations with the truth: Jaccard index, recall, precision, errors, efficiency.
     Score(score::ScoreArguments),
     /// Join localizations of one molecule in successive frames.
@@ -125,7 +123,6 @@ fn run(command: Command) -> Result<(), CliError> {
         Command::Filter(arguments) => filter::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
-        Command::Merge(arguments) => merge::run(&arguments),
         Command::Score(arguments) => score::run(&arguments),
         Command::Link(arguments) => link::run(&arguments),
         Command::Drift(arguments) => drift::run(&arguments),

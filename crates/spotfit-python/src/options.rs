@@ -18,27 +18,19 @@ pub(crate) fn choose<T: Copy>(name: &str, word: &str, values: &[(&str, T)]) -> P
     })
 }
 
-/// The shape of the spots; `sigma` is σ in pixels, or σx and σy.
+/// The shape of the spots: with `sigma`, σ in pixels or σx and σy, they are circles or ellipses of that width.
 pub(crate) fn shape(word: &str, sigma: Option<&[f64]>) -> PyResult<Shape> {
-    let fixed = match *sigma.unwrap_or_default() {
-        [sigma] => Shape::FixedSigma(FixedSigma { sigma }),
-        [sigma_x, sigma_y] => Shape::FixedSigmas(FixedSigmas { sigma_x, sigma_y }),
-        _ => Shape::FixedSigma(FixedSigma { sigma: f64::NAN }),
-    };
     let shapes = [
         ("circular", Shape::Circular(Circular)),
         ("elliptical", Shape::Elliptical(Elliptical)),
         ("rotated", Shape::Rotated(Rotated)),
-        ("fixed", fixed),
         ("given", Shape::GivenSigma(GivenSigma)),
     ];
-    let shape = choose("shape", word, &shapes)?;
-    match (word == "fixed", sigma) {
-        (true, None) => Err(PyValueError::new_err("shape = 'fixed' needs sigma, in pixels")),
-        (false, Some(_)) => {
-            Err(PyValueError::new_err(format!("sigma is for shape = 'fixed', not '{word}'")))
-        }
-        _ => Ok(shape),
+    match sigma {
+        None => choose("shape", word, &shapes),
+        Some(&[sigma_x, sigma_y]) => Ok(Shape::FixedSigmas(FixedSigmas { sigma_x, sigma_y })),
+        Some(&[sigma]) => Ok(Shape::FixedSigma(FixedSigma { sigma })),
+        Some(_) => Err(PyValueError::new_err("sigma must be one number or two")),
     }
 }
 

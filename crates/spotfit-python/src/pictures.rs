@@ -31,7 +31,11 @@ pub(crate) fn shown<'py>(py: Python<'py>, rendered: &Rendered) -> PyResult<Shown
         Image::Colour { picture, grey } => (picture, grey.as_ref(), None),
         Image::Density(canvas, contrast) => {
             drawn = py.detach(|| canvas.picture(contrast)).map_err(refused)?;
-            (&drawn, None, Some(canvas.density()))
+            let light = canvas.density();
+            // Colours of a value have three numbers a pixel, whose sum is the density.
+            let each = light.len() / drawn.pixels().len().max(1);
+            let density = light.chunks_exact(each.max(1)).map(|light| light.iter().sum::<f32>());
+            (&drawn, None, Some(density.collect::<Vec<_>>()))
         }
         _ => return Err(PyValueError::new_err("a picture of this kind is not known")),
     };
@@ -39,7 +43,7 @@ pub(crate) fn shown<'py>(py: Python<'py>, rendered: &Rendered) -> PyResult<Shown
     let bytes = py.detach(|| picture.pixels().as_flattened().to_vec());
     let pixels = Array3::from_shape_vec((height, width, 3), bytes).map_err(wrong)?;
     let grey = grey.map(|grey| Array2::from_shape_vec((height, width), grey.pixels().to_vec()));
-    let density = density.map(|density| Array2::from_shape_vec((height, width), density.to_vec()));
+    let density = density.map(|density| Array2::from_shape_vec((height, width), density));
     Ok((
         PyArray3::from_owned_array(py, pixels),
         grey.transpose().map_err(wrong)?.map(|grey| PyArray2::from_owned_array(py, grey)),

@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 use spotfit::movie::MovieError;
 use spotfit::steps::render::Rendered;
 use spotfit::steps::{
-    Listener, Note, Sink, Source, StepError, convert, drift, filter, join, link, merge, pick,
-    profile, render, score, stats, z,
+    Listener, Note, Sink, Source, StepError, convert, drift, filter, join, link, pick, profile,
+    render, score, stats, z,
 };
 use spotfit::table::{Table, TableError};
 
@@ -40,7 +40,6 @@ operations! {
     "drift": table_to_other(drift::DriftOptions, find_drift);
     "filter": table_to_table(filter::FilterOptions, filter::run);
     "link": table_to_table(link::LinkOptions, link::run);
-    "merge": table_to_table(merge::MergeOptions, merge::run);
     "pick": table_to_other(pick::PickOptions, pick_inside);
     "profile": table_to_other(profile::ProfileOptions, profile_of);
     "render": tables_to_picture(render::RenderOptions, render::run);

@@ -33,7 +33,7 @@ def folder(tmp_path_factory: Any) -> Path:
     run("calibrate", "beads.tif", "--step", "20", "--spline", "--pixel-size", "100", "-o", "psf.hdf5", *CAMERA)
     run(
         "simulate", "movie", "-o", "movie.tif", "--truth", "truth.csv", "--shape", "defocused", "--z-range", "300", "--frames", "100",
-        "--width", "96", "--height", "96", "--spots", "5", "--signal", "3000", "--unevenness", "0",
+        "--width", "96", "--height", "96", "--spots", "5", "--photons", "3000", "--unevenness", "0",
     )  # fmt: skip
     words = ["movie.tif", "--pixel-size", "100", *CAMERA]
     run("localize", *words, "-o", "by-widths.hdf5", "--calibration", "cal.yaml", "--box", "13")
@@ -81,13 +81,6 @@ def test_heights_of_a_table_are_those_of_the_command(folder: Path) -> None:
         spotfit.z(table, folder / "cal.yaml", measure="least")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="Locs"):
         spotfit.z({"x": [1.0]}, folder / "cal.yaml")  # type: ignore[arg-type]
-
-
-def test_the_former_name_of_z_still_works() -> None:
-    """Proves that find_z does what z does, with a warning that points to the call, and does not repeat its doc."""
-    with pytest.warns(DeprecationWarning, match="find_z is called z now") as told, pytest.raises(TypeError, match="Locs"):
-        spotfit.find_z({"x": [1.0]}, "cal.yaml")  # type: ignore[arg-type]
-    assert told[0].filename == __file__ and "Mahalanobis" not in (spotfit.find_z.__doc__ or "")
 
 
 def test_heights_by_a_psf_are_those_of_the_command_and_right(folder: Path) -> None:

@@ -403,23 +403,6 @@ def test_lengths_in_records_are_those_of_batch(options: dict[str, Any], words: l
     assert tables == [tables[0]] * 4 and "1 finished before" in told[0] and "1 localized now" in told[1]
 
 
-def test_records_of_earlier_versions_count(movies: list[Path], tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    spotfit.fit_files(movies[:1], out).raise_for_failures()
-    stat = movies[0].stat()
-    made = {"movie": "a.npy", "size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
-    options = {**spotfit._record.options_of({}), "format": "hdf5"}
-    (out / "a.hdf5.spotfit.json").unlink()
-    (out / "a.fit.json").write_text(json.dumps({**made, "options": options, "frames": 20, "localizations": 5, "left_out": 0}))
-    before = files(out)
-    [found] = spotfit.fit_files(movies[:1], out)
-    assert (found.state, found.localizations) == ("done", 5) and files(out) == before
-    [found] = spotfit.fit_files(movies[:1], out, box=9)
-    assert "box_size 7 then, 9 now" in (found.error or "")
-    [found] = spotfit.fit_files(movies[:1], out, box=9, overwrite=True)
-    assert found.state == "done" and not (out / "a.fit.json").exists()
-
-
 SHARING = """
 import sys, spotfit
 print(sum(outcome.localizations for outcome in spotfit.fit_files(sys.argv[2:], sys.argv[1]).raise_for_failures()))

@@ -197,7 +197,7 @@ def test_what_is_wrong_is_named() -> None:
         ({"weights": -spots - 1}, ValueError, "weight -"),
         ({"corners": [[0.5, 1]] * 10}, ValueError, "corners.*0.5"),
         ({"shape": "round"}, ValueError, "shape = 'round'"),
-        ({"shape": "fixed"}, ValueError, "fixed_sigma"),
+        ({"shape": "fixed"}, ValueError, "shape = 'fixed'"),
         ({"shape": "elliptical", "fixed_sigma": 1.5}, ValueError, "fixed_sigma is a shape of its own"),
         ({"max_iterations": 0}, ValueError, "max_iterations"),
         ({"max_iterations": 2.5}, TypeError, "max_iterations.*float"),

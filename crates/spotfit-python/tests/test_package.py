@@ -37,9 +37,6 @@ def test_every_function_has_a_whole_doc() -> None:
             continue
         doc = inspect.getdoc(function) or ""
         assert ">>> " in doc, name
-        if name == "find_z":
-            # The former name of z, which has the doc.
-            continue
         head = re.findall(r"^((?:\*{0,2}\w+, )*\*{0,2}\w+)(?: : .+)?$", doc, re.MULTILINE)
         told = {word.strip(" *") for line in head for word in line.split(",")}
         assert set(inspect.signature(function).parameters) <= told and "Returns\n-------" in doc, name

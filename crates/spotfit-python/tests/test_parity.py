@@ -26,10 +26,10 @@ CASES: dict[str, list[dict[str, Any]]] = {
     "filter": [
         {"condition": "photons > 500 & sigma_nm < 200"},
         {"condition": "x_px < 30", "merge": "0.7px", "neighbours": 3, "radius": 400},
+        {"merge": 90},
         {},
     ],
     "link": [{}, {"radius": 60, "gap": 3}, {"radius": "0.4px", "label": True}],
-    "merge": [{"radius": 90}, {"radius": "0.7px"}],
     "pick": [{"circle": "3000,3000,900", "box": "0,0,3um,3um"}, {"polygon": "0px,0px,40px,0px,0px,40px", "filter": "photons > 500"}],
     "profile": [{"line": "0px,10px,60px,30px", "width": "20px"}, {"line": "0,0,3um,3um", "width": "1um", "step": "100nm", "filter": "photons > 500"}],
     "render": [{}, {"pixel": 30, "blur": "none", "colour_map": "grey", "scale_bar": 0}, {"colour_by": "photons", "filter": "photons > 500"}],

@@ -43,7 +43,7 @@ def test_nothing_can_be_simulated() -> None:
     ("words", "name"),
     [
         ({"count": -1}, "count"),
-        ({"photons": float("nan")}, "signal"),
+        ({"photons": float("nan")}, "photons"),
         ({"sigma": (2, 1)}, "sigma"),
         ({"size": 1}, "too small"),
         ({"size": (9, 9, 9)}, "size"),

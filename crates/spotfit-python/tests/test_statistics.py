@@ -111,3 +111,6 @@ def test_pictures_take_what_the_command_takes() -> None:
         given: Any = words
         with pytest.raises(ValueError, match=said):
             spotfit.render([locs, locs], **given)
+    coloured = spotfit.render(locs, pixel=13, blur="none", raw=True, colour_by="photons")
+    assert counted.density is not None and coloured.density is not None
+    np.testing.assert_allclose(coloured.density, counted.density, rtol=1e-5)

@@ -51,8 +51,8 @@ def test_what_makes_no_sense_is_refused() -> None:
         (lambda: spotfit.filter(locs, neighbours=1), "neighbours and radius need each other"),
         (lambda: spotfit.filter(locs, neighbours=-1, radius=1), "neighbours"),
         (lambda: spotfit.filter(locs, merge="1 inch"), "merge: '1 inch' is not a length"),
-        (lambda: spotfit.merge(locs, radius=0), "radius"),
-        (lambda: spotfit.merge(locs, radius=np.nan), "radius"),
+        (lambda: spotfit.filter(locs, merge=0), "radius is 0"),
+        (lambda: spotfit.filter(locs, merge=np.nan), "merge"),
         (lambda: spotfit.convert(locs, unit="furlong"), "unit = 'furlong' is not one of 'px', 'nm'"),  # type: ignore[arg-type]
         (lambda: spotfit.score(locs, locs, radius=-1), "radius"),
         (lambda: spotfit.score(locs, locs, radius_z=100), "radius_z is for heights"),
@@ -63,7 +63,7 @@ def test_what_makes_no_sense_is_refused() -> None:
         spotfit.score(locs, spotfit.Locs({"frame": [0], "x": [1.0]}))
     unknown = spotfit.Locs({"frame": [0], "x": [1.0], "y": [1.0]})
     with pytest.raises(ValueError, match=r"the size of a pixel is not known; write 0\.5px"):
-        spotfit.merge(unknown, radius=50)
+        spotfit.filter(unknown, merge=50)
     with pytest.raises(ValueError, match="size of a pixel"):
         spotfit.convert(unknown, unit="nm")
     for function in spotfit.filter, spotfit.convert:
@@ -80,7 +80,7 @@ def test_drop_counts_come_with_the_table() -> None:
     assert kept.photons.tolist() == [20.0]
     counts = {"localizations": 3, "kept": 1, "unfulfilled": 1, "found_twice": 1, "few_neighbours": 0, "units": {"x_nm": "nm"}}
     assert kept.report == counts
-    assert spotfit.merge(table(), radius=50).report["found_twice"] == 1
+    assert spotfit.filter(table(), merge=50).report["found_twice"] == 1
     assert spotfit.convert(table(), unit="nm").report == {"localizations": 3, "unit": "nm"}
 
 

@@ -150,32 +150,8 @@ def test_words_are_no_table(tmp_path: Path) -> None:
         spotfit.read_table(path)
 
 
-def test_former_keywords_are_taken(tmp_path: Path) -> None:
-    """Proves that keywords of 0.1 do what they did, with a warning that points to the call, and that nobody gives both."""
-    locs = spotfit.localize(frames(), camera=CAMERA, box=9, all=True, flags=True)
-    former: dict[str, Any] = {"box_size": 9, "keep_all": True, "checks": True}
-    drawn: list[dict[str, Any]] = [{"colours": "magma", "most_pixels": 1 << 20}, {"value": "photons", "limits": (0, 9)}]
-    devices: dict[str, Any] = {"devices": [0]}
-    calls: list[tuple[Any, list[str]]] = [
-        (lambda: spotfit.localize(frames(), camera=CAMERA, **former), ["box_size", "keep_all", "checks"]),
-        (lambda: spotfit.Blocks(frames(), camera=CAMERA, **former), ["box_size", "keep_all", "checks"]),
-        (lambda: spotfit.render(locs, **drawn[0]), ["most_pixels", "colours"]),
-        (lambda: spotfit.render(locs, **drawn[1]), ["value", "limits"]),
-        (lambda: spotfit.render(locs, blur="histogram"), ["blur='histogram'"]),
-        (lambda: spotfit.fit(frames()[:, :9, :9], **devices), ["devices"]),
-        (lambda: spotfit.Fitter(**devices), ["devices"]),
-        (lambda: spotfit.Fitter(shape="fixed", **{"sigma": 1.3}), ["sigma"]),  # type: ignore[arg-type]
-        (lambda: spotfit.localize(frames(), camera=CAMERA, **{"shape": "fixed", "sigma": 1.3}), ["sigma"]),  # type: ignore[arg-type]
-    ]
-    for call, names in calls:
-        found = told(call)
-        assert [str(warning.message).split(" is called ")[0] for warning in found] == names
-        assert {warning.category for warning in found} == {DeprecationWarning} and {warning.filename for warning in found} == {__file__}
-    with pytest.warns(DeprecationWarning):
-        again = spotfit.localize(frames(), camera=CAMERA, **former)
-    assert again.names == locs.names and all(np.array_equal(again[name], locs[name]) for name in locs)
-    with pytest.raises(TypeError, match="box_size is called box now: give one of them"):
-        spotfit.localize(frames(), **{"box_size": 9, "box": 9})  # type: ignore[arg-type]
+def test_keywords_that_are_none_are_refused() -> None:
+    """Proves that a keyword which no function has is refused, with the one that may be meant."""
     for function in spotfit.localize, spotfit.Blocks:
         with pytest.raises(TypeError, match=r"localize\(\) got an unexpected keyword argument 'pixelsize'; did you mean 'pixel_size'\?"):
             function(frames(), **{"pixelsize": 9})  # type: ignore[arg-type]

@@ -78,7 +78,6 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     "convert": ([spotfit.convert, spotfit.concatenate], FILES, set()),
     "filter": ([spotfit.filter], {*FILES, "columns"}, set()),
     "link": ([spotfit.link], FILES, set()),
-    "merge": ([spotfit.merge], FILES, set()),
     "pick": ([spotfit.pick], {*FILES - {"filter"}, "picks", "locs"}, set()),
     "profile": ([spotfit.profile], {*FILES - {"filter"}, *PLOTS}, set()),
     "score": ([spotfit.score], {*FILES, "truth_origin", "truth_first_frame"}, set()),
@@ -117,7 +116,7 @@ def test_keywords_are_options(verb: str) -> None:
     functions, others, own = VERBS[verb]
     keywords = keywords_of(functions)
     told = {option["name"].replace("-", "_"): option for option in WORDS[verb]["options"]}
-    shown = {name for name, option in told.items() if not option.get("hidden") and not option.get("positional")}
+    shown = {name for name, option in told.items() if not option.get("positional")}
     assert shown - others == set(keywords) - own
     for name in shown - others:
         parameter = keywords[name].default
@@ -218,7 +217,6 @@ def calls(tmp_path_factory: Any) -> dict[str, Callable[..., Any]]:
         "drift": lambda **words: spotfit.find_drift(locs, anyway=True, **words).x.tolist(),
         "filter": lambda **words: table(spotfit.filter(locs, **words)),
         "link": lambda **words: table(spotfit.link(heights, **words)),
-        "merge": lambda **words: table(spotfit.merge(locs, **words)),
         "pick": lambda **words: [{**found, "pick": None} for found in spotfit.pick(locs, **words)["picks"]],
         "profile": lambda **words: spotfit.profile(locs, **words),
         "score": lambda **words: spotfit.score(heights if "radius_z" in words else locs, heights, **words),

@@ -49,5 +49,4 @@ pub use as_windows::AsWindows;
 pub use backend::{Backend, FitError, FitterOptions};
 pub use emitters::{EmitterFit, EmitterFitErrors, EmitterFitter};
 pub use fitter::Fitter;
-pub use measure::{MeasureError, MeasuredSpeeds, measure_speeds};
 pub use statuses::StatusCounts;

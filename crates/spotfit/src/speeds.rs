@@ -2,16 +2,18 @@
 //!
 //! A job on the CPU takes its pixels through the rate of a thread and the number of threads; on the GPU it takes the start of the driver and
 //! a context, and the pixels through the GPU's rate, from memory to memory. The GPU is taken where that is less. The rates are those of
-//! [`Speeds::default`], unless [`measure_speeds`](crate::measure_speeds) has measured this machine and [`Speeds::save`] kept it.
+//! [`Speeds::default`], unless [`devices::measure`](crate::steps::devices::measure) has measured this machine.
 
 use std::env;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use fit_core::Estimator;
 use serde::{Deserialize, Serialize};
+
+use crate::output::{Output, OutputError};
 
 /// How fast a machine works.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,10 +59,6 @@ impl Rates {
         let saved = 1.0 / (self.thread * threads.max(1) as f64) - 1.0 / self.gpu?;
         (saved > 0.0).then(|| context / saved)
     }
-
-    fn all(&self) -> impl Iterator<Item = f64> {
-        [Some(self.thread), self.gpu].into_iter().flatten()
-    }
 }
 
 impl Default for Speeds {
@@ -78,27 +76,18 @@ impl Default for Speeds {
 
 /// Why measured speeds cannot be read or kept.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SpeedsError {
-    /// The file cannot be read or written.
-    #[error("{}: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: io::Error,
-    },
-    /// It has no speeds.
-    #[error("{} has no speeds as `spotfit devices --measure` writes them: {reason}", path.display())]
-    Format {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// There is no folder for it.
-    #[error("there is no folder for settings: {} names a file for speeds", Speeds::VARIABLE)]
-    NoFolder,
+#[error("{0}")]
+pub struct SpeedsError(String);
+
+impl SpeedsError {
+    pub(crate) fn no_folder() -> Self {
+        let variable = Speeds::VARIABLE;
+        Self(format!("there is no folder for settings: {variable} names a file for speeds"))
+    }
+
+    fn of(path: &Path) -> impl Fn(io::Error) -> Self {
+        move |source| Self(format!("{}: {source}", path.display()))
+    }
 }
 
 impl Speeds {
@@ -154,16 +143,20 @@ impl Speeds {
     /// [`SpeedsError`].
     pub fn read(path: &Path) -> Result<Option<Self>, SpeedsError> {
         let text = match fs::read_to_string(path) {
-            Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(SpeedsError::File { path: path.to_owned(), source }),
+            read => read.map_err(SpeedsError::of(path))?,
         };
-        let wrong = |reason: String| SpeedsError::Format { path: path.to_owned(), reason };
+        let wrong = |reason: String| {
+            let file = path.display();
+            SpeedsError(format!(
+                "{file} has no speeds as `spotfit devices --measure` writes them: {reason}"
+            ))
+        };
         let speeds: Self = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
         let Self { context, least_squares, likelihood, localize, curve } = &speeds;
-        let rates = [least_squares, likelihood, localize, curve].into_iter().flat_map(Rates::all);
-        let good = |number: f64| (1e-6..=1e18).contains(&number);
-        match rates.chain([*context]).find(|number| !good(*number)) {
+        let rates = [least_squares, likelihood, localize, curve];
+        let rates = rates.into_iter().flat_map(|of| [Some(of.thread), of.gpu]).flatten();
+        match rates.chain([*context]).find(|number| !(1e-6..=1e18).contains(number)) {
             None => Ok(Some(speeds)),
             Some(number) => Err(wrong(format!("{number} is out of its range (1e-6 to 1e18)"))),
         }
@@ -174,18 +167,18 @@ impl Speeds {
     /// # Errors
     /// [`SpeedsError`].
     pub fn save(&self, path: &Path) -> Result<(), SpeedsError> {
-        let failed = |source: io::Error| SpeedsError::File { path: path.to_owned(), source };
-        let text = serde_json::to_string_pretty(self).map_err(|error| failed(error.into()))?;
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(failed)?;
-        }
-        // Whoever reads it meanwhile finds the old one or the new one.
-        let part = path.with_extension(format!("{}.part", std::process::id()));
-        let written = fs::write(&part, text + "\n").and_then(|()| fs::rename(&part, path));
-        written.map_err(|error| {
-            let _ = fs::remove_file(&part);
-            failed(error)
-        })
+        Self::make_room(path)?;
+        let text = serde_json::to_string_pretty(self).unwrap_or_default() + "\n";
+        let refused = |error: OutputError| SpeedsError(error.to_string());
+        let mut output = Output::create(path).map_err(refused)?;
+        output.write_all(text.as_bytes()).map_err(SpeedsError::of(path))?;
+        output.finish().map_err(refused)
+    }
+
+    /// Makes the folder of a file.
+    pub(crate) fn make_room(path: &Path) -> Result<(), SpeedsError> {
+        path.parent()
+            .map_or(Ok(()), |folder| fs::create_dir_all(folder).map_err(SpeedsError::of(folder)))
     }
 
     /// The speeds of this machine: those of the user's file, or the default ones where there is none or it is wrong. It is read once.

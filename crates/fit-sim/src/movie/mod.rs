@@ -233,7 +233,7 @@ impl MovieSimulation {
         }
         check("on_time", self.on_time, 0.1, 1e6, "0.1 to 1e6")?;
         check("off_time", self.off_time, 0.1, 1e9, "0.1 to 1e9")?;
-        check("signal", self.signal, 0.0, 1e9, "0 to 1e9")?;
+        check("photons", self.signal, 0.0, 1e9, "0 to 1e9")?;
         check("signal_spread", self.signal_spread, 0.0, 2.0, "0 to 2")?;
         check("sigma", self.sigma, 0.3, 100.0, "0.3 to 100")?;
         check("sigma_spread", self.sigma_spread, 0.0, 0.9, "0 to 0.9")?;

@@ -41,7 +41,7 @@ pub(crate) struct FitArguments {
     output: WrittenFile,
     /// Start values: an NPY file with an array (n, 3): x, y, sigma in pixels of the window. Without
     /// it each window starts from the paper's estimate.
-    #[arg(long, alias = "initial", value_name = "START.npy", help_heading = "Fit")]
+    #[arg(long, value_name = "START.npy", help_heading = "Fit")]
     start: Option<PathBuf>,
     /// Add columns with photons, the standard errors of photons and of each parameter, and the goodness of fit: chi²
     /// per degree of freedom, about 1 if the noise is that of the camera.

@@ -13,7 +13,6 @@ pub(crate) mod fit;
 pub(crate) mod info;
 pub(crate) mod link;
 pub(crate) mod localize;
-pub(crate) mod merge;
 pub(crate) mod model;
 pub(crate) mod options;
 pub(crate) mod pick;

@@ -70,7 +70,6 @@ fn option(arg: &Arg) -> Value {
     };
     tell("positional", arg.is_positional(), true.into());
     tell("required", arg.is_required_set(), true.into());
-    tell("hidden", arg.is_hide_set(), true.into());
     tell("switch", switch, true.into());
     let written = match names(arg) {
         Names::File => "file",

@@ -23,9 +23,9 @@ const STACK: usize = 8 << 20;
 /// Bytes of the secret.
 const SECRET: usize = 16;
 /// The verbs that the page may run, and whose words it knows.
-pub(super) const VERBS: [&str; 12] = [
-    "localize", "filter", "drift", "link", "merge", "convert", "render", "stats", "pick",
-    "profile", "preview", "psf",
+pub(super) const VERBS: [&str; 11] = [
+    "localize", "filter", "drift", "link", "convert", "render", "stats", "pick", "profile",
+    "preview", "psf",
 ];
 
 /// The window of one process.

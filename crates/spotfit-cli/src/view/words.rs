@@ -15,7 +15,7 @@ use super::quote::quoted;
 use super::session::{Session, VERBS};
 
 /// Options that name files which are made, and the verbs that have them.
-const OUTPUTS: [(&str, &str); 18] = [
+const OUTPUTS: [(&str, &str); 17] = [
     ("localize", "output"),
     ("localize", "write_defects"),
     ("filter", "output"),
@@ -23,7 +23,6 @@ const OUTPUTS: [(&str, &str); 18] = [
     ("drift", "table"),
     ("drift", "plot"),
     ("link", "output"),
-    ("merge", "output"),
     ("convert", "output"),
     ("render", "output"),
     ("stats", "output"),

@@ -14,7 +14,7 @@ use crate::words::output::{Output, Writing};
 use crate::words::paths::{is_stream, refuse_folder, refuse_same_file};
 use crate::words::record::{reads, typed};
 use spotfit::record::{Origin, Record};
-use spotfit::steps::{Sink, Source, StepError, TableFile};
+use spotfit::steps::{Sink, Source, TableFile};
 use spotfit::table::{
     ColumnNames, DecimalMark, SaveOptions, Table, TableError, TableFormat, TextOptions, sidecar,
 };
@@ -272,11 +272,6 @@ impl LocsOutput {
     /// What is to stand beside the table.
     pub(crate) fn record_mut(&mut self) -> Option<&mut Record> {
         self.file.record_mut()
-    }
-
-    pub(crate) fn write(&mut self, block: Table) -> Result<(), CliError> {
-        let written = Sink::write(self, block).map_err(StepError::Write);
-        written.map_err(step(&self.name))
     }
 
     /// Completes the table, and the files beside it if it has any, together with other files.

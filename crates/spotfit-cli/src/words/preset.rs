@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, Args, Command};
 #[cfg(feature = "view")]
 use clap::{ArgMatches, parser::ValueSource};
 
-use crate::error::CliError;
+use crate::error::{CliError, misunderstood};
 use crate::words::localize::{LocalizeWords, OF_ROWS};
 use spotfit::output::paths::folder;
 use spotfit::steps::preset::{Preset, PresetValue};
@@ -75,12 +75,8 @@ fn value_of(words: &[OsString], name: &str) -> Option<OsString> {
 
 /// Words that clap does not understand, said for the reader of a file.
 fn wrong(preset: &Preset, key: Option<&str>, error: &clap::Error) -> CliError {
-    let text = error.to_string();
-    let text = text.strip_prefix("error: ").unwrap_or(&text);
-    let lines = text.lines().take_while(|line| !line.trim().is_empty());
-    let lines: Vec<&str> = lines.map(str::trim).collect();
     let key = key.map(|key| format!("{key}: ")).unwrap_or_default();
-    CliError::file(preset.name(), format!("{key}{}", lines.join(" ")))
+    CliError::file(preset.name(), format!("{key}{}", misunderstood(error)))
 }
 
 /// The words of a preset, but for those that were typed and what does not go with these, and for what the verb does not ask. What is typed may say

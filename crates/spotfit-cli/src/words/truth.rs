@@ -7,13 +7,6 @@ use fit_sim::{MovieSimulation, SpotShape, Truth};
 use crate::error::CliError;
 use crate::words::output::Output;
 
-/// Writes the whole truth of circular spots.
-pub(crate) fn write_truth(output: &mut Output, truth: &[Truth]) -> Result<(), CliError> {
-    let look = Look::of(SpotShape::Circular);
-    write_truth_header(output, look)?;
-    write_truth_rows(output, look, 0, truth)
-}
-
 pub(crate) fn write_truth_header(output: &mut Output, look: Look) -> Result<(), CliError> {
     output.write_all(format!("spot,x,y,{},signal,background\n", look.columns()).as_bytes())
 }

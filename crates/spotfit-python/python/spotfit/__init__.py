@@ -55,11 +55,10 @@ from ._ring import RingCounts, RingFrame, RingReader, RingWriter
 from ._simulate import SimulatedMovie, Simulation, simulate, simulate_beads, simulate_movie
 from ._spotfit import CameraMap, DeviceArray, __version__
 from ._stats import Frc, Nena, frc, nena, stats
-from ._steps import ScoreReport, convert, filter, link, merge, score, z
+from ._steps import ScoreReport, convert, filter, link, score, z
 from ._summary import FileOutcome, FilesSummary
 from ._track import Track, TrackedFrame, Tracker, track
 from ._warnings import SpotfitWarning
-from ._z import find_z
 
 __all__ = [
     "Backend",
@@ -128,7 +127,6 @@ __all__ = [
     "estimate_sensitivity",
     "filter",
     "find_drift",
-    "find_z",
     "fit",
     "fit_files",
     "fit_in_frames",
@@ -137,7 +135,6 @@ __all__ = [
     "learn_psf",
     "link",
     "localize",
-    "merge",
     "nena",
     "pick",
     "preview",

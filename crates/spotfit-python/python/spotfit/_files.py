@@ -13,9 +13,7 @@ import numpy as np
 
 from . import _arguments as arguments
 from . import _defects, _positions, _spotfit
-from . import _record as records
 from ._camera import Camera
-from ._keywords import current
 from ._fit import LENGTHS
 from ._localize import Blocks, Unlearnt, needs_size
 from ._preset import expanded
@@ -47,8 +45,6 @@ class Task(NamedTuple):
     options: dict[str, Any]
     #: How the table is made, as its record has it.
     record: dict[str, Any]
-    #: The same as records of 0.1 have it.
-    old: dict[str, Any]
     overwrite: bool
     #: Which Picasso its tables are for.
     picasso: Literal[0, 1] = 0
@@ -153,15 +149,14 @@ def fit_files(
         raise ValueError("follow is for one movie that is being written: spotfit.localize and spotfit.Blocks have it")
     if format not in ("hdf5", "csv"):
         raise ValueError(f"format = {format!r} is not 'hdf5' or 'csv'")
-    given: dict[str, Any] = {"threads": 0 if executor is None else 1, **expanded(current(options))}
+    given: dict[str, Any] = {"threads": 0 if executor is None else 1, **expanded(options)}
     if arguments.whole("picasso", picasso) not in (0, 1):
         raise ValueError(f"picasso = {picasso} is neither 0 nor 1")
     made_with = _made_with(given, _check(given, executor is not None))
     if picasso != 0 and format == "hdf5":
         made_with["options"]["picasso"] = str(picasso)
-    old = {"options": {**records.options_of(given), "format": format}}
     folder = os.path.abspath(fspath(out))
-    tasks = [Task(name, movie, folder, format, given, made_with, old, overwrite, picasso) for name, movie in _named(paths).items()]
+    tasks = [Task(name, movie, folder, format, given, made_with, overwrite, picasso) for name, movie in _named(paths).items()]
     _check_places(tasks)
     os.makedirs(folder, exist_ok=True)
 
@@ -244,9 +239,6 @@ def _fit_file(task: Task) -> FileOutcome:
             rest = blocks.empty()
             made.write(rest._given(), rest._info)
         localizations, _ = made.finish(_counts(blocks))
-        old = task.at(_old_record(task.name))
-        if _old(task) is not None:
-            os.remove(old)
         return task.ended({"frames": blocks.done, "localizations": localizations})
     finally:
         lock.release()
@@ -267,22 +259,10 @@ def _inputs(task: Task) -> Any:
     return json.loads(_spotfit.record_inputs(task.movie, channel, plane, task.files, arguments.stage(task.options.get("position"))))
 
 
-def _old_record(name: str) -> str:
-    return f"{name}.fit.json"
-
-
-def _old(task: Task) -> dict[str, Any] | None:
-    """The record of 0.1, if it is there and one."""
-    return records.read(task.at(_old_record(task.name)))
-
-
 def _may_replace(task: Task) -> bool:
     """Whether a process that did not come to its end was about to replace what is there."""
     then = _spotfit.read_record(task.at(task.tables[0]))
-    if then is not None:
-        return bool(json.loads(then)["state"] == "begun")
-    old = _old(task)
-    return old is not None and not isinstance(old.get("frames"), int)
+    return then is not None and bool(json.loads(then)["state"] == "begun")
 
 
 def _standing(task: Task) -> FileOutcome | None:
@@ -293,20 +273,15 @@ def _standing(task: Task) -> FileOutcome | None:
         again = "; overwrite=True fits it again"
         try:
             then = _spotfit.read_record(task.at(task.tables[0]))
-            old = _old(task) if then is None else None
         except ValueError as error:
             return None if task.overwrite else task.failed(f"{error}{again}")
-        if then is not None:
-            told = json.loads(then)
-            counts, differs = told.get("counts"), _spotfit.unlike(then, task.now(), task.movie, task.files)
-            if told["state"] == "failed":
-                there, counts = [], None
-        elif old is not None:
-            counts = {name: old[name] for name in ("frames", "localizations") if isinstance(old.get(name), int)}
-            differs = records.difference(old, {**records.made_from(task.movie), **task.old})
-        else:
+        if then is None:
             unknown = there and not task.overwrite
             return task.failed(f"{there[0]} is there without a record of how it was made{again}") if unknown else None
+        told = json.loads(then)
+        counts, differs = told.get("counts"), _spotfit.unlike(then, task.now(), task.movie, task.files)
+        if told["state"] == "failed":
+            counts = None
         if not counts or not {"frames", "localizations"} <= counts.keys():
             return None
         if differs is not None:

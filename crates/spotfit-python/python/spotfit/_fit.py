@@ -14,7 +14,7 @@ from ._camera import Camera
 from ._device import DeviceFits
 from ._emitters import EmitterFits, FittingEmitters, emitters_of
 from ._fits import Errors, Fits, Fitting
-from ._keywords import RENAMED, current, refuse, takes_former
+from ._keywords import refuse
 from ._spotfit import CameraMap, device_of
 from ._spotfit import Fitter as _Fitter
 from ._warnings import NO_CAMERA, tell
@@ -112,7 +112,6 @@ class Fitter:
 
     __slots__ = ("_by", "_counts", "_fitter", "_map", "_options")
 
-    @takes_former(devices="device", sigma="fixed_sigma")
     def __init__(
         self,
         *,
@@ -150,14 +149,10 @@ class Fitter:
         numbers = None if camera is None or self._map is not None else arguments.camera(camera)
         if max_iterations is not None:
             max_iterations = arguments.whole("max_iterations", max_iterations, 100_000)
-        # What a width that is known was called.
-        former: str = shape
-        if fixed_sigma is not None and former not in ("circular", "fixed"):
+        if fixed_sigma is not None and shape != "circular":
             raise ValueError(f"fixed_sigma is a shape of its own: leave out shape = '{shape}'")
-        if fixed_sigma is None and former == "fixed":
-            raise ValueError("shape = 'fixed' needs fixed_sigma, in pixels")
         self._fitter = _Fitter(
-            shape=shape if fixed_sigma is None else "fixed",
+            shape=shape,
             sigma=known,
             profile=profile,
             estimator=estimator,
@@ -178,7 +173,7 @@ class Fitter:
             threads=arguments.whole("threads", threads, 1024),
         )
         self._by = Fitting(
-            shape=shape if known is None else "fixed",
+            shape=shape,
             sigma=known,
             estimator=estimator,
             background=background,
@@ -389,8 +384,6 @@ LENGTHS = ("fixed_sigma", "sigma_min", "sigma_max")
 def _fitter(options: Options, pixel_size: float | None = None) -> Fitter:
     """A fitter with these options: that of an earlier call, if there was one, for starting threads takes longer than
     fitting some windows."""
-    if not RENAMED.keys().isdisjoint(options):
-        options = cast("Options", current(options))
     size = arguments.length("pixel_size", pixel_size)
     if size is not None and not options.keys().isdisjoint(LENGTHS):
         options = cast("Options", {**options, "pixel_size": size})

@@ -17,7 +17,7 @@ from . import _defects, _positions, _spotfit
 from ._camera import Camera, by_metadata
 from ._concatenate import joined
 from ._fit import LENGTHS, Fitter, fitter_of
-from ._keywords import RENAMED, refuse, takes_former
+from ._keywords import refuse
 from ._locs import Locs
 from ._preset import PresetFile, takes_preset
 from ._spotfit import CameraMap
@@ -219,7 +219,6 @@ class Blocks(Iterator[Locs]):
     """
 
     @takes_preset
-    @takes_former(**RENAMED)
     def __init__(
         self,
         movie: str | PathLike[str] | Sequence[str | PathLike[str]] | Any,

@@ -17,13 +17,13 @@ from ._locs import Locs
 from ._pictures import Picture
 from ._preview import Preview, preview
 from ._render import render
-from ._steps import link, merge
+from ._steps import filter, link
 
 #: What can be done with localizations, and how it is told what.
 OPERATIONS = {
     "filter": "photons > 300 & uncertainty < 0.2",
     "link": "gap=1",
-    "merge": 'radius="1px"',
+    "merge": 'merge="1px"',
     "drift": "segment=500",
     "render": 'pixel="0.1px"',
 }
@@ -71,7 +71,7 @@ def done(operation: str, locs: Locs, text: str) -> Locs | Picture:
         return find_drift(locs, **options).correct(locs)
     if operation == "render":
         return render(locs, **options)
-    return link(locs, **options) if operation == "link" else merge(locs, **options)
+    return link(locs, **options) if operation == "link" else filter(locs, **options)
 
 
 def previewed(movie: str | Frames, frame: int, options: dict[str, Any]) -> Preview:

@@ -10,7 +10,6 @@ from typing import Any, ParamSpec, TypeVar
 
 from . import _spotfit
 from ._camera import Camera
-from ._keywords import RENAMED, current
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -115,7 +114,7 @@ def expanded(given: Mapping[str, Any], more: tuple[str, ...] = ()) -> dict[str, 
     path = given.get("preset")
     if path is None:
         return {name: value for name, value in given.items() if name != "preset"}
-    plain = current({name: value for name, value in given.items() if name != "preset"}, RENAMED)
+    plain = {name: value for name, value in given.items() if name != "preset"}
     return {**_options_of(fspath(path), plain, more), **plain}
 
 

@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import _arguments as arguments
-from ._keywords import takes_former
 from ._locs import Locs, Movie
 from ._options import Length
 from ._pictures import Drift, Picture, reported
 from ._steps import _length, _run
-from ._warnings import tell
 
 if TYPE_CHECKING:
     from ._options import Blur, ColourMap
 
 
-@takes_former(value="colour_by", limits="colour_range", most_pixels="max_pixels")
 def render(
     locs: Locs | Sequence[Locs],
     *,
@@ -94,12 +91,6 @@ def render(
     """
     tables = [locs] if isinstance(locs, Locs) else list(locs)
     drifts = [] if drift is None else [drift] if isinstance(drift, Drift) else list(drift)
-    if isinstance(colours, str):
-        tell("colours is called colour_map now", DeprecationWarning)
-        colour_map, colours = colours, None  # type: ignore[assignment]
-    if blur == "histogram":
-        tell("blur='histogram' is called 'none' now", DeprecationWarning)
-        blur = "none"
     edges = None if extent is None else [_length("extent", edge) for edge in arguments.parts(extent)]
     if edges is not None and len(edges) != 4:
         raise ValueError(f"extent must be four lengths: left, top, right and bottom edge, not {len(edges)}")

@@ -183,35 +183,6 @@ def link(
     return _table("link", options, locs=locs)
 
 
-def merge(locs: Locs, *, radius: Length) -> Locs:
-    """Makes one localization of those of one frame that are near each other: the one with the most photons stays.
-
-    Parameters
-    ----------
-    locs : Locs
-        The localizations.
-    radius : float or str
-        How near they are, in nanometres or with a unit, as in ``"0.5px"``.
-
-    Returns
-    -------
-    Locs
-        Those that are kept. The ``report`` has ``localizations``, ``kept``, ``found_twice``, and ``radius`` with its ``unit``.
-
-    Raises
-    ------
-    ValueError
-        If the radius is not above 0, or needs the size of a pixel and it is not known.
-
-    Examples
-    --------
-    >>> locs = Locs({"frame": [0, 0, 1], "x": [3.0, 3.1, 3.0], "y": [4.0, 4.1, 4.0], "photons": [100.0, 120.0, 90.0]})
-    >>> merge(locs, radius="0.5px").photons.tolist()
-    [120.0, 90.0]
-    """
-    return _table("merge", {"radius": _length("radius", radius)}, locs=locs)
-
-
 def score(
     locs: Locs,
     truth: Locs,

@@ -27,10 +27,10 @@ class SpotfitWarning(UserWarning):
     """
 
 
-def tell(notes: str | Sequence[str], category: type[Warning] = SpotfitWarning) -> None:
+def tell(notes: str | Sequence[str]) -> None:
     """Warns where the package was called."""
     depth, frame = 2, sys._getframe(1)
     while frame.f_back is not None and os.path.dirname(os.path.abspath(frame.f_code.co_filename)) == _PACKAGE:
         depth, frame = depth + 1, frame.f_back
     for note in [notes] if isinstance(notes, str) else notes:
-        warnings.warn(note, category, stacklevel=depth)
+        warnings.warn(note, SpotfitWarning, stacklevel=depth)

@@ -24,7 +24,6 @@ from ._device import DeviceFits
 from ._fit import fit as _fit
 from ._fit import fit_quietly
 from ._fits import Errors, Fits
-from ._keywords import current
 from ._localize import localize as _localize
 from ._preset import expanded
 from ._locs import Locs
@@ -81,7 +80,7 @@ def fit(
     if spots.ndim != 3:
         raise ValueError(f"spots must be (n, height, width), not of shape {spots.shape}")
     spots = spots.rechunk({1: -1, 2: -1})
-    given: dict[str, Any] = {"threads": 1, "pixel_size": pixel_size, **current(options)}
+    given: dict[str, Any] = {"threads": 1, "pixel_size": pixel_size, **options}
     blocks: list[Any] = [spots, "nyx"]
     names, whole = [], {}
     for name, value in (("start", start), ("weights", weights), ("corners", corners)):
@@ -141,7 +140,7 @@ def localize(movie: str | PathLike[str] | da.Array, **options: Unpack[LocalizeOp
         Of `Locs`: ``.compute()`` gives them. It is no data frame, for `Locs` know their units and their movie;
         ``dask.delayed(spotfit.Locs.to_pandas)(locs)`` makes one of it.
     """
-    given: dict[str, Any] = {"threads": 1, **expanded(current(options))}
+    given: dict[str, Any] = {"threads": 1, **expanded(options)}
     if isinstance(movie, (str, PathLike)):
         return delayed(_localize)(movie, **given)
     if not isinstance(movie, da.Array):

@@ -809,42 +809,4 @@ mod signals {
         }
         println!("{rounds} were killed; {before} movies were whole then");
     }
-
-    /// Proves that tables and records of 0.1 are known: what is finished is not localized again, unless frames were chosen,
-    /// which were counted from 0 then, or the tables are to be for another Picasso.
-    #[test]
-    fn old_records_count() {
-        let folder = Folder::new();
-        movies(&folder, &["a.tif"], 10);
-        folder.file("list.txt", b"a.tif\n");
-        let words = ["--frames", "2:5"];
-        for (words, finished) in [(&[][..], true), (&words[..], false)] {
-            does(&folder, &batch("list.txt", "out", &[words, &["--overwrite"]].concat()));
-            let path = folder.path("out/a.hdf5.spotfit.json");
-            let text = fs::read(&path).expect("a record");
-            let new: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
-            let mut options = serde_json::json!({ "--baseline": "100", "--sensitivity": "1" });
-            if let [_, frames] = words {
-                options["--frames"] = (*frames).into();
-            }
-            let movie = &new["inputs"][0];
-            let counts = &new["counts"];
-            let old = serde_json::json!({
-                "movie": "a.tif", "output": "a.hdf5", "options": options, "spotfit": "0.1.0", "state": "done",
-                "files": [{ "name": movie["name"], "bytes": movie["bytes"], "modified": movie["modified"] }],
-                "frames": counts["frames"], "candidates": counts["candidates"], "fits": counts["fits"],
-                "converged": counts["converged"], "localizations": counts["localizations"]
-            });
-            fs::remove_file(&path).expect("a record");
-            folder.file("out/a.batch.json", old.to_string().as_bytes());
-            let again = batch("list.txt", "out", words);
-            if finished {
-                assert!(does(&folder, &again).contains("0 localized now, 1 finished before"));
-                let other = batch("list.txt", "out", &["--picasso", "1"]);
-                fails(&folder, &other, &["--picasso not given then, 1 now"]);
-            } else {
-                fails(&folder, &again, &["--overwrite fits it again", "--frames"]);
-            }
-        }
-    }
 }

@@ -215,8 +215,6 @@ fn everything_beside_the_data() {
         assert!((found / wanted - 1.0).abs() < 1e-3, "{found}, {wanted}");
     }
     let fits = with(&[&"--start", &"a=6,t=2,c=1", &"--fixed", &"c"]);
-    // The former name.
-    assert_eq!(with(&[&"--start", &"a=6,t=2,c=1", &"--fix", &"c"]), fits);
     assert_eq!(column(&fits, "c_error"), [0.0; 3]);
     close(&column(&fits, "t"), |fit| 3.0 + fit);
     let starts: Vec<f64> = (0..3).flat_map(|fit| [6.0, 3.0 + f64::from(fit), 1.0]).collect();
@@ -238,6 +236,10 @@ fn everything_beside_the_data() {
     close(&column(&fits, "x0"), |_| 4.2);
     close(&column(&fits, "y0"), |_| 2.9);
     close(&column(&fits, "s").iter().map(|s| s.abs()).collect::<Vec<_>>(), |_| 1.3);
+    // To a model of one variable the pixels of an image are a curve.
+    let plot = folder.path("plot.svg");
+    fit(&folder, &images, &[&"-m", &"gauss_1d", &"--plot", &plot]);
+    assert!(fs::read_to_string(&plot).expect("a plot").contains("f(x) = "));
 }
 
 /// Proves that what is wrong is named, and that nothing is left behind.

@@ -111,7 +111,7 @@ fn heights_are_found_in_crowds() {
     let file = |name: &str| folder.path(name);
     let (beads, widths, psf) = (file("beads.tif"), file("cal.yaml"), file("psf.hdf5"));
     let (movie, truth, locs) = (file("m.tif"), file("t.csv"), file("l.csv"));
-    run("simulate beads --step 40 --beads 12 --signal 20000", &[("-o", &beads)]);
+    run("simulate beads --step 40 --beads 12 --photons 20000", &[("-o", &beads)]);
     let pixels = "--pixel-size 100";
     run(&format!("calibrate --step 40 {CAMERA} {pixels}"), &[("", &beads), ("-o", &widths)]);
     run(&format!("calibrate --spline --step 40 {CAMERA} {pixels}"), &[("", &beads), ("-o", &psf)]);

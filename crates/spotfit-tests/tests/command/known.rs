@@ -82,10 +82,10 @@ fn a_simulated_camera_is_fitted_with_its_map() {
             &"2000",
             &"--size",
             &"9",
-            &"--signal",
+            &"--photons",
             &"300",
-            &"--background",
-            &"405",
+            &"--pixel-background",
+            &"5",
             &"--camera",
             &camera,
             &"--corners",
@@ -149,7 +149,7 @@ fn weights_come_with_their_windows() {
     // More than a chunk of 2¹⁵.
     const COUNT: usize = 33_000;
     let count = COUNT.to_string();
-    let spots = simulate(&folder, &[&"--count", &count, &"--size", &"5", &"--signal", &"2000"]);
+    let spots = simulate(&folder, &[&"--count", &count, &"--size", &"5", &"--photons", &"2000"]);
     // An image with a dead column, and windows all over it.
     const SIDE: usize = 64;
     let image: Vec<f32> = (0..SIDE * SIDE)

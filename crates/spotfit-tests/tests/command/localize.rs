@@ -142,7 +142,7 @@ fn flags_are_written_and_dropped() {
 #[test]
 fn a_missing_sensitivity_is_offered() {
     let folder = Folder::new();
-    let movie = simulate(&folder, &["--gain", "2.17", "--background", "40"]);
+    let movie = simulate(&folder, &["--sensitivity", "0.46083", "--background", "40"]);
     let (_, said) = localize(&folder, &movie, &["--baseline", "100"]);
     assert!(said.contains("no --sensitivity given"), "{said}");
     let (_, offer) = said.split_once(": --sensitivity ").expect("an offer");

@@ -544,7 +544,7 @@ fn heights_are_found() {
         "128",
         "--spots",
         "3",
-        "--signal",
+        "--photons",
         "3000",
         "--background",
         "10",

@@ -37,8 +37,18 @@ fn measured_psfs_find_heights() {
         "x.yaml",
     ]
     .map(|name| folder.path(name));
-    let simulate_beads =
-        ["--width", "192", "--height", "192", "--beads", "16", "--step", "40", "--signal", "20000"];
+    let simulate_beads = [
+        "--width",
+        "192",
+        "--height",
+        "192",
+        "--beads",
+        "16",
+        "--step",
+        "40",
+        "--photons",
+        "20000",
+    ];
     succeeds(&with(&[&"simulate", &"beads", &"-o", &stack], &simulate_beads));
     let spline = ["--spline", "--step", "40", "--pixel-size", "100"];
     let words = with(&[&"calibrate", &stack, &"-o", &psf, &"--plot", &plot], &spline);
@@ -58,7 +68,7 @@ fn measured_psfs_find_heights() {
         "128",
         "--spots",
         "3",
-        "--signal",
+        "--photons",
         "4000",
         "--unevenness",
         "0",

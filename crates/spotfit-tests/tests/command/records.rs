@@ -304,7 +304,7 @@ fn all_results_have_records() {
     does(
         "simulate --count 6 --size 11 --shape elliptical -o spots.npy --camera maps.npz --corners corners.csv --camera-size 64",
     );
-    does("simulate beads -o stack.tif --width 64 --height 64 --beads 4 --step 80 --signal 20000");
+    does("simulate beads -o stack.tif --width 64 --height 64 --beads 4 --step 80 --photons 20000");
     does("simulate movie -o movie.tif --frames 40 --width 64 --height 64 --spots 6");
     let x: Vec<f64> = (0..20).map(f64::from).collect();
     let lines: String = x.iter().map(|x| format!("{x},{}\n", 2.0 * x + 1.0)).collect();

@@ -1,4 +1,4 @@
-//! The verbs score and merge.
+//! The verb score, and spots that `filter` finds twice.
 
 use crate::common;
 
@@ -135,7 +135,7 @@ fn simulated_movies_are_scored() {
         &"96",
         &"--spots",
         &"6",
-        &"--signal",
+        &"--photons",
         &"3000",
     ]);
     succeeds(&[
@@ -180,25 +180,21 @@ fn simulated_movies_are_scored() {
     assert_eq!(known["efficiency"].as_f64(), Some(100.0));
 }
 
-/// Proves that the brightest of those that are near stays, and that `filter --merge` makes the same table.
+/// Proves that the brightest of those that are near stays, that the radius may have a unit, and that wrong ones are refused.
 #[test]
 fn spots_found_twice_become_one() {
     let folder = Folder::new();
     let table = "\"id\",\"frame\",\"x [nm]\",\"y [nm]\",\"intensity [photon]\"\n1,1,1000,1000,500\n2,1,1020,1000,900\n3,2,1000,1000,300\n";
     let locs = folder.file("locs.csv", table.as_bytes());
-    let (merged, filtered) = (folder.path("merged.csv"), folder.path("filtered.csv"));
-    let output = succeeds(&[&"merge", &locs, &"--radius", &"50", &"-o", &merged]);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(
-        said.contains("2 of 3 localizations kept; dropped: 1 found twice within 50.0 nm"),
-        "{said}"
-    );
-    let ids: Vec<String> =
-        rows(&fs::read(&merged).expect("a table"))[1..].iter().map(|row| row[0].clone()).collect();
-    assert_eq!(ids, ["2", "3"]);
-    succeeds(&[&"filter", &locs, &"--merge", &"0.05um", &"-o", &filtered]);
-    assert_eq!(fs::read(&merged).expect("a table"), fs::read(&filtered).expect("a table"));
-    fails(&[&"merge", &locs, &"-o", &merged], &["--radius"]);
-    fails(&[&"merge", &locs, &"--radius", &"0", &"-o", &merged], &["locs.csv", "radius is 0"]);
-    fails(&[&"merge", &locs, &"--radius", &"50", &"-o", &locs], &["replace an input"]);
+    let kept = folder.path("kept.csv");
+    for radius in ["50", "0.05um"] {
+        let output =
+            succeeds(&[&"filter", &locs, &"--merge", &radius, &"-o", &kept, &"--overwrite"]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("2 of 3 localizations kept; dropped: 1 found twice"), "{said}");
+        let rows = rows(&fs::read(&kept).expect("a table"));
+        assert_eq!(rows[1..].iter().map(|row| &*row[0]).collect::<Vec<_>>(), ["2", "3"]);
+    }
+    fails(&[&"filter", &locs, &"--merge", &"0", &"-o", &kept], &["locs.csv", "radius is 0"]);
+    fails(&[&"filter", &locs, &"--merge", &"50", &"-o", &locs], &["replace an input"]);
 }

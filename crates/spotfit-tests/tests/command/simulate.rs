@@ -195,7 +195,7 @@ fn shapes_have_their_columns() {
             [("sampled", SpotProfile::Sampled), ("integrated", SpotProfile::Integrated)]
         {
             let mut words = vec!["--count", "20", "--size", "9", "--shape", name];
-            words.extend(["--profile", word, "--em-gain", "250", "--gain", "0.2"]);
+            words.extend(["--profile", word, "--em-gain", "250", "--sensitivity", "5"]);
             if name == "defocused" {
                 words.extend(curve_words);
             }
@@ -504,7 +504,7 @@ fn simulated_beads_calibrate_simulated_movies() {
     let mut words = vec!["movie", "--frames", "150", "--width", "128", "--height", "128"];
     words.extend(["--spots", "3", "--shape", "defocused", "--heights", "structure"]);
     words.extend(["--z-range", "400", "--drift", "0,0,0.5", "--unevenness", "0"]);
-    words.extend(["--signal", "3000", "--on-time", "10"]);
+    words.extend(["--photons", "3000", "--on-time", "10"]);
     simulate(&words, &[("-o", &movie), ("--truth", &truth)]);
     with_camera(&[
         &"localize",

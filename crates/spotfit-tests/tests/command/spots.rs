@@ -11,8 +11,17 @@ use common::{Folder, fails, rows, succeeds};
 /// Simulates 300 bright windows with these words more, and returns them with their truth.
 fn simulate(folder: &Folder, words: &[&str]) -> (PathBuf, Vec<Vec<String>>) {
     let (spots, truth) = (folder.path("spots.npy"), folder.path("truth.csv"));
-    let fixed =
-        ["simulate", "--count", "300", "--size", "9", "--signal", "20000", "--background", "405"];
+    let fixed = [
+        "simulate",
+        "--count",
+        "300",
+        "--size",
+        "9",
+        "--photons",
+        "20000",
+        "--pixel-background",
+        "5",
+    ];
     let mut arguments: Vec<&dyn AsRef<OsStr>> = Vec::new();
     arguments.extend(fixed.iter().map(|word| word as &dyn AsRef<OsStr>));
     arguments.extend(words.iter().map(|word| word as &dyn AsRef<OsStr>));
@@ -94,7 +103,7 @@ fn rotated_spots_have_an_angle() {
 #[test]
 fn a_camera_makes_photons_of_counts() {
     let folder = Folder::new();
-    let (spots, truth) = simulate(&folder, &["--baseline", "100", "--gain", "2"]);
+    let (spots, truth) = simulate(&folder, &["--baseline", "100", "--sensitivity", "0.5"]);
     let camera = ["--baseline", "100", "--sensitivity", "0.5"];
     for estimator in ["lse", "mle"] {
         let words = [&camera[..], &["--estimator", estimator]].concat();

@@ -170,12 +170,11 @@ fn units_do_not_matter_to_tables() {
     fs::write(&calibration, format!("{terms}Number of frames: 61\nStep size in nm: 10\n"))
         .expect("a calibration");
     let calibration = calibration.to_str().expect("a name");
-    let verbs: [&[&str]; 10] = [
+    let verbs: [&[&str]; 9] = [
         &["filter", "x_px < 30 & sigma_x_nm > 160 & photons > 500"],
         &["filter", "x_nm < 3900", "--merge", "1px"],
         &["filter", "--merge", "130", "--neighbours", "1", "--radius", "0.06um"],
-        &["merge", "--radius", "130nm"],
-        &["merge", "--radius", "1px"],
+        &["filter", "--merge", "130nm"],
         &["link", "--radius", "40nm", "--gap", "3"],
         &["link", "--label"],
         &["convert"],
@@ -289,7 +288,7 @@ fn lengths_need_the_size_of_a_pixel() {
         "--pixel-size",
     ];
     for (words, option) in [
-        (vec!["merge", "--radius", "50"], "--radius"),
+        (vec!["filter", "--merge", "50"], "--merge"),
         (vec!["filter", "--merge", "50nm"], "--merge"),
         (vec!["filter", "--neighbours", "1", "--radius", "50"], "--radius"),
         (vec!["link", "--radius", "50"], "--radius"),

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use spotfit::record::{InputFile, Origin, Record, State, old_batch, old_fit};
+use spotfit::record::{InputFile, Origin, Record, State};
 
 fn record() -> Record {
     let mut record = Record::new("localize", Path::new("out/cells.hdf5"));
@@ -80,39 +80,4 @@ fn a_kill_leaves_no_wrong_origin() {
     assert_eq!(own.begun(Some(&own), true).origin, Some(Origin::Corner));
     let unknown = own.begun(None, true);
     assert_eq!(own.begun(Some(&unknown), true).origin, None);
-}
-
-/// Proves that records of 0.1 are read, those of `batch` and those of `fit_files`.
-#[test]
-fn old_records_are_read() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let batch = folder.path().join("a.batch.json");
-    let text = json!({
-        "movie": "../a.tif", "output": "a.hdf5", "options": { "--baseline": "100" }, "spotfit": "0.1.0", "state": "done",
-        "files": [
-            { "name": "a.tif", "bytes": 12, "modified": "5.000000001" },
-            { "name": "--psf spline.hdf5", "bytes": 3, "modified": "6.000000000" }
-        ],
-        "frames": 10, "candidates": 9, "fits": 8, "converged": 7, "localizations": 6
-    });
-    fs::write(&batch, text.to_string()).expect("a file");
-    let found = old_batch(&batch).expect("a record").expect("there");
-    assert_eq!((found.count("frames"), found.count("localizations")), (Some(10), Some(6)));
-    assert_eq!((found.output.as_str(), found.spotfit.as_str()), ("a.hdf5", "0.1.0"));
-    let [movie, psf] = &found.inputs[..] else { panic!("{:?}", found.inputs) };
-    assert_eq!((movie.role.as_str(), movie.name.as_str(), movie.bytes), ("movie", "a.tif", 12));
-    assert_eq!((psf.role.as_str(), psf.name.as_str()), ("psf", "spline.hdf5"));
-    fs::write(&batch, r#"{ "state": "done" }"#).expect("a file");
-    assert!(old_batch(&batch).is_err());
-
-    let fit = folder.path().join("b.fit.json");
-    let text = json!({
-        "movie": "b.npy", "size": 5, "mtime_ns": 1_500_000_000_000_000_002_u64, "options": { "format": "csv", "box_size": 7 },
-        "frames": 4, "localizations": 3, "left_out": 0, "spotfit": "0.1.0"
-    });
-    fs::write(&fit, text.to_string()).expect("a file");
-    let found = old_fit(&fit).expect("a record").expect("there");
-    assert_eq!((found.output.as_str(), found.count("localizations")), ("b.csv", Some(3)));
-    assert_eq!(found.inputs[0].modified, "1500000000.000000002");
-    assert!(old_fit(&folder.path().join("none.fit.json")).expect("nothing").is_none());
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use spotfit::speeds::{Rates, Speeds, SpeedsError};
+use spotfit::speeds::{Rates, Speeds};
 
 /// Those of a machine without a GPU.
 fn speeds(context: f64, thread: f64) -> Speeds {
@@ -43,7 +43,8 @@ fn files_are_read_again_or_refused() {
         let error = Speeds::read(&path).unwrap_err().to_string();
         assert!(error.contains("speeds.json") && error.contains(why), "{text}: {error}");
     }
-    assert!(matches!(Speeds::read(folder.path()), Err(SpeedsError::File { .. })));
-    let below_a_file = path.join("speeds.json");
-    assert!(matches!(speeds(1.0, 1.0).save(&below_a_file), Err(SpeedsError::File { .. })));
+    let error = Speeds::read(folder.path()).unwrap_err().to_string();
+    assert!(error.starts_with(&folder.path().display().to_string()), "{error}");
+    let error = speeds(1.0, 1.0).save(&path.join("speeds.json")).unwrap_err().to_string();
+    assert!(error.starts_with(&path.display().to_string()), "{error}");
 }

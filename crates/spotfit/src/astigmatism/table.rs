@@ -217,8 +217,7 @@ fn told_box(table: &Table) -> Option<usize> {
     at(2).filter(|_| at(1) == at(2) && at(2) == at(3))
 }
 
-/// The side of a window with so many degrees of freedom: the squares of odd sides are farther apart than numbers of parameters. Tables
-/// of versions before 0.2 count 5 parameters, whatever was fitted.
+/// The side of a window with so many degrees of freedom: the squares of odd sides are farther apart than numbers of parameters.
 fn side_of(freedom: f64) -> Option<usize> {
     let middle = 0.5 * (PARAMETERS[0] + PARAMETERS[1]) as f64;
     let half = ((freedom + middle).sqrt() - 1.0) / 2.0;

@@ -29,7 +29,7 @@ pub struct InputFile {
     /// When it was changed, in seconds since 1970.
     pub modified: String,
     /// The SHA-256 of its content; of a file of more than a MiB that of its size (8 bytes, the smallest first) and of 16 pieces of
-    /// 64 KiB, evenly spaced from its beginning to its end. Nothing in records of old versions.
+    /// 64 KiB, evenly spaced from its beginning to its end. Nothing where only its stamp was looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
     /// Whether all of it was hashed.

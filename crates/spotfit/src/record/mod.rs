@@ -12,7 +12,6 @@
 
 mod input;
 mod method;
-mod old;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -26,7 +25,6 @@ use spotfit_files::output::record::{FORMAT, LONGEST};
 
 pub use input::InputFile;
 pub use method::{calibration, camera, camera_of, method, positions, psf};
-pub use old::{old_batch, old_fit};
 
 /// How a table was made.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]

@@ -81,14 +81,11 @@ pub fn known() -> Result<SpeedsReport, StepError> {
 /// [`StepError::Refused`].
 pub fn measure() -> Result<SpeedsReport, StepError> {
     // Whatever is wrong with the folder is told before anybody waits.
-    let path = Speeds::path().ok_or(SpeedsError::NoFolder).map_err(StepError::refused)?;
-    if let Some(folder) = path.parent() {
-        let failed = |source| SpeedsError::File { path: folder.to_owned(), source };
-        std::fs::create_dir_all(folder).map_err(failed).map_err(StepError::refused)?;
-    }
-    let measured = measure_speeds(0).map_err(StepError::refused)?;
-    measured.speeds.save(&path).map_err(StepError::refused)?;
-    Ok(SpeedsReport::new(measured.speeds, Some(path), measured.no_gpu))
+    let path = Speeds::path().ok_or_else(SpeedsError::no_folder).map_err(StepError::refused)?;
+    Speeds::make_room(&path).map_err(StepError::refused)?;
+    let (speeds, no_gpu) = measure_speeds().map_err(StepError::refused)?;
+    speeds.save(&path).map_err(StepError::refused)?;
+    Ok(SpeedsReport::new(speeds, Some(path), no_gpu))
 }
 
 /// A number with its multiple.

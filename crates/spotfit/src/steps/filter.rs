@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::merge::{NEEDED, found_twice};
 use super::words::{condition, symbol};
 use super::{Listener, Sink, Source, StepError};
 use crate::Length;
-use crate::statistics::density_up_to;
+use crate::statistics::{Duplicates, density_up_to, duplicates};
 use crate::table::{Filter, Meaning, Table};
+
+/// The columns by which it is told which localizations stay where that depends on others.
+const NEEDED: [&str; 4] =
+    Meaning::names([Meaning::Frame, Meaning::X, Meaning::Y, Meaning::Photons]);
 
 /// Which localizations are kept: those that pass all that is asked for, one after the other.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -17,7 +20,8 @@ use crate::table::{Filter, Meaning, Table};
 pub struct FilterOptions {
     /// A condition such as `photons > 300 & uncertainty < 20` ([`Filter`]). Its lengths are in the unit of the table.
     pub condition: Option<String>,
-    /// Of localizations of one frame that are nearer to each other than this, keep the one with the most photons.
+    /// Of localizations of one frame that are nearer to each other than this, keep the one with the most photons; the first where there are
+    /// no photons.
     pub merge: Option<Length>,
     /// Keep localizations with so many others, of all frames, within `radius`.
     pub neighbours: Option<u32>,
@@ -192,4 +196,14 @@ impl Chosen {
         }
         Ok(Some(Self { keep, twice, lonely }))
     }
+}
+
+/// Which rows of a table stay, of those that are nearer to each other than the radius, in the unit of the table.
+fn found_twice(source: &Source, table: &Table, radius: f64) -> Result<Duplicates, StepError> {
+    let frames = table.frames().map_err(source.wrong())?;
+    let (x, y) = (table.values(Meaning::X), table.values(Meaning::Y));
+    let (x, y) = (x.map_err(source.wrong())?, y.map_err(source.wrong())?);
+    let photons =
+        table.values(Meaning::Photons).map_or_else(|_| vec![0.0; x.len()], <[f64]>::to_vec);
+    duplicates(&frames, x, y, &photons, radius).map_err(source.refused())
 }

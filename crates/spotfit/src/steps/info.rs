@@ -167,10 +167,7 @@ pub fn run(path: &Path, listener: &dyn Listener) -> Result<InfoReport, StepError
             table(path, listener).map(InfoReport::Table)
         }
         (None, Some("json")) => {
-            let old = [record::old_batch, record::old_fit];
-            let found = Record::read(path)
-                .or_else(|first| old.into_iter().find_map(|read| read(path).ok()).ok_or(first));
-            let found = found.map_err(|error| wrong(error.to_string()))?;
+            let found = Record::read(path).map_err(|error| wrong(error.to_string()))?;
             found.map(InfoReport::Record).ok_or_else(|| wrong("it is gone".to_owned()))
         }
         (None, Some("yaml" | "yml")) => {
@@ -435,7 +432,6 @@ fn of_record(record: &Record, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ("\ncamera:", record.camera.as_ref()),
         ("\ncalibration:", record.calibration.as_ref()),
     ] {
-        // Old records have no more than options.
         if let Some(part) =
             part.filter(|part| part.as_object().is_some_and(|part| !part.is_empty()))
         {

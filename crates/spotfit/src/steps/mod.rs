@@ -63,7 +63,6 @@ mod lengths;
 pub mod link;
 mod listener;
 pub mod localize;
-pub mod merge;
 mod outcomes;
 pub mod pick;
 pub mod preset;

@@ -19,7 +19,6 @@
 //! # Ok::<(), spotfit::steps::StepError>(())
 //! ```
 
-use std::fmt::Write as _;
 use std::io::Read;
 use std::path::Path;
 
@@ -150,34 +149,41 @@ impl Preset {
     pub fn check(&self, known: &[&str]) -> Result<(), StepError> {
         let mut keys = self.values.iter().map(|(key, _)| key);
         let Some(key) = keys.find(|key| !known.contains(&key.as_str())) else { return Ok(()) };
-        let near = |known: &&&str| {
-            let parts = known.split('-').map(|part| 0.9 * strsim::jaro(part, key));
-            parts.fold(strsim::jaro_winkler(known, key), f64::max)
-        };
-        let nearest = known.iter().max_by(|one, other| near(one).total_cmp(&near(other)));
-        let offer = nearest.filter(|known| near(known) > 0.7);
-        let offer = offer.map(|known| format!("; did you mean `{known}`?")).unwrap_or_default();
+        let offer = nearest(key, known.iter().copied()).filter(|(_, near)| *near > 0.7);
+        let offer =
+            offer.map(|(known, _)| format!("; did you mean `{known}`?")).unwrap_or_default();
         Err(StepError::input(&self.name, format!("`{key}` is no option{offer}")))
     }
 
     /// The text of the file.
     pub fn text(&self) -> String {
-        let mut text = String::new();
-        for (key, value) in &self.values {
+        let line = |(key, value): &(String, PresetValue)| {
             let value = match value {
-                PresetValue::Flag(on) => on.to_string(),
-                PresetValue::Number(number) => number.clone(),
+                PresetValue::Flag(_) | PresetValue::Number(_) => value.typed(),
                 PresetValue::Text(text) => quoted(text),
                 PresetValue::List(parts) => {
                     let parts: Vec<String> = parts.iter().map(|part| quoted(part)).collect();
                     format!("[{}]", parts.join(", "))
                 }
             };
-            let written = writeln!(text, "{key} = {value}");
-            debug_assert!(written.is_ok(), "writing to a string cannot fail");
-        }
-        text
+            format!("{key} = {value}\n")
+        };
+        self.values.iter().map(line).collect()
     }
+}
+
+/// The name that may be meant by one that is none, and how near it is, from 0 to 1. A part of a name is often taken for it: gain, for
+/// em-gain.
+pub fn nearest<'a>(
+    asked: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<(&'a str, f64)> {
+    let near = |known: &str| {
+        let parts = known.split('-').map(|part| 0.9 * strsim::jaro(part, asked));
+        parts.fold(strsim::jaro_winkler(known, asked), f64::max)
+    };
+    let known = known.into_iter().map(|known| (known, near(known)));
+    known.max_by(|one, other| one.1.total_cmp(&other.1))
 }
 
 /// A number or text.
@@ -197,18 +203,7 @@ fn single(value: &DeValue<'_>) -> Option<PresetValue> {
     }
 }
 
-/// Text in quotes.
+/// Text in quotes, which JSON has as TOML does but for one letter.
 fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => quoted.extend(['\\', letter]),
-            letter if letter.is_control() => {
-                let written = write!(quoted, "\\u{:04X}", u32::from(letter));
-                debug_assert!(written.is_ok(), "writing to a string cannot fail");
-            }
-            letter => quoted.push(letter),
-        }
-    }
-    quoted + "\""
+    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007F")
 }

@@ -106,7 +106,6 @@ impl Lines<'_> {
         let words = self.typed.with(&self.known, &line.cells, self.beside);
         let words = words.map_err(Reason::Line)?;
         let key = words.words(&self.known);
-        let typed = words.that_matter();
         let method = match self.meanings.get(&key) {
             Some(found) => found.clone().ok_or(Reason::Told)?,
             None => {
@@ -120,6 +119,6 @@ impl Lines<'_> {
                 )?
             }
         };
-        Ok(Task::new(&line.movie, path, output, method).with_typed(typed))
+        Ok(Task::new(&line.movie, path, output, method))
     }
 }

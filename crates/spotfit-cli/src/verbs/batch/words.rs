@@ -8,21 +8,16 @@ use std::path::{Path, PathBuf};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
+use crate::error::misunderstood;
 use crate::words::localize::LocalizeWords;
+use spotfit::steps::preset::nearest;
 
 /// What stands for the presence of a word that takes no value.
 const GIVEN: &str = "true";
 
 /// The words by their long names, without dashes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Typed(BTreeMap<String, Value>);
-
-#[derive(Clone, Debug)]
-struct Value {
-    typed: OsString,
-    /// A relative path in a manifest counts from the manifest's folder.
-    used: OsString,
-}
+pub(super) struct Typed(BTreeMap<String, OsString>);
 
 /// All words that there are.
 fn command() -> Command {
@@ -53,13 +48,7 @@ impl Known {
         }
         let asked = name.trim_start_matches('-').to_lowercase().replace(['_', ' '], "-");
         let all = self.0.iter().filter_map(Arg::get_long).chain(["movie", "output"]);
-        // A part of a name is often taken for it: gain, for em-gain.
-        let near = |known: &&str| {
-            let parts = known.split('-').map(|part| 0.9 * strsim::jaro(part, &asked));
-            parts.fold(strsim::jaro_winkler(known, &asked), f64::max)
-        };
-        let nearest = all.max_by(|one, other| near(one).total_cmp(&near(other)));
-        let nearest = nearest.unwrap_or_default();
+        let nearest = nearest(&asked, all).map_or("movie", |(known, _)| known);
         Err(format!("unknown column '{name}'; the nearest that is known is {nearest}"))
     }
 }
@@ -88,8 +77,9 @@ impl Typed {
             }
             let is_path = arg.get_value_parser().type_id() == TypeId::of::<PathBuf>();
             let is_file = is_path && cell != "-";
-            let used = if is_file { folder.join(cell).into() } else { cell.into() };
-            all.0.insert(name.clone(), Value { typed: cell.into(), used });
+            // A relative path in a manifest counts from the manifest's folder.
+            let value = if is_file { folder.join(cell).into() } else { cell.into() };
+            all.0.insert(name.clone(), value);
         }
         Ok(all)
     }
@@ -97,35 +87,21 @@ impl Typed {
     /// What the words mean together.
     pub(super) fn parse(&self, known: &Known) -> Result<LocalizeWords, String> {
         let matches = command().try_get_matches_from(self.words(known));
-        matches.and_then(|matches| LocalizeWords::from_arg_matches(&matches)).map_err(|error| {
-            // What follows is for those who type.
-            let text = error.to_string();
-            let text = text.strip_prefix("error: ").unwrap_or(&text);
-            let lines = text.lines().take_while(|line| !line.trim().is_empty());
-            lines.map(str::trim).collect::<Vec<_>>().join(" ")
-        })
+        let words = matches.and_then(|matches| LocalizeWords::from_arg_matches(&matches));
+        words.map_err(|error| misunderstood(&error))
     }
 
     /// The words as they would be typed.
     pub(super) fn words(&self, known: &Known) -> Vec<OsString> {
-        let word = |(name, value): (&String, &Value)| {
+        let word = |(name, value): (&String, &OsString)| {
             let mut word = OsString::from(format!("--{name}"));
             if !known.named(name).is_some_and(is_flag) {
                 word.push("=");
-                word.push(&value.used);
+                word.push(value);
             }
             word
         };
         self.0.iter().map(word).collect()
-    }
-
-    /// The words that the outcome depends on, with what was typed, sorted.
-    pub(super) fn that_matter(&self) -> BTreeMap<String, serde_json::Value> {
-        /// Who fits, and what is refused.
-        const OTHERS: [&str; 3] = ["threads", "device", "max-frame-pixels"];
-        let matter = self.0.iter().filter(|(name, _)| !OTHERS.contains(&name.as_str()));
-        let typed = |value: &Value| value.typed.display().to_string().into();
-        matter.map(|(name, value)| (name.clone(), typed(value))).collect()
     }
 }
 
@@ -140,8 +116,7 @@ impl FromArgMatches for Typed {
             }
             let values: Vec<&OsStr> = matches.get_raw(id).into_iter().flatten().collect();
             // Only lists have several values.
-            let typed = values.join(OsStr::new(","));
-            all.insert(name.to_owned(), Value { used: typed.clone(), typed });
+            all.insert(name.to_owned(), values.join(OsStr::new(",")));
         }
         Ok(Self(all))
     }

@@ -82,13 +82,7 @@ pub(crate) struct CurveArguments {
     )]
     bounds: Option<String>,
     /// Parameters that keep their start value.
-    #[arg(
-        long,
-        alias = "fix",
-        value_delimiter = ',',
-        value_name = "NAME,...",
-        help_heading = "Fit"
-    )]
+    #[arg(long, value_delimiter = ',', value_name = "NAME,...", help_heading = "Fit")]
     fixed: Vec<String>,
     /// The columns of a text that are read, by their names or numbers from 1: x first, then the data sets.
     #[arg(long, value_delimiter = ',', value_name = "NAME|N,...", help_heading = "Data")]

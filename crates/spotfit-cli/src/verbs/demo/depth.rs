@@ -1,21 +1,18 @@
 //! A movie in three dimensions that drifts: calibrated, localized, and the drift taken out.
 
-use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ndarray::{Array2, Axis};
 
-use super::places::{Places, rms};
-use super::{DemoArguments, picture, say};
+use super::{DemoArguments, say};
 use crate::error::CliError;
-use crate::interrupt;
 use crate::words::output::Output;
+use spotfit::Length;
 use spotfit::drift::Drift;
 use spotfit::movie::{Movie, Pixels};
-use spotfit::render::{
-    ColourMap, Colours, Picture, Point, RenderError, RenderOptions, length_label, render,
-};
-use spotfit::steps::{Source, drift};
+use spotfit::render::{ColourMap, Colours, Picture, length_label};
+use spotfit::steps::render::{Image, RenderOptions};
+use spotfit::steps::{Silent, Source, drift, render};
 use spotfit::table::{Info, Unit};
 
 /// Frames of the movie, its side in pixels, and the side of a pixel in nanometres.
@@ -29,97 +26,75 @@ const DRIFT: [f64; 3] = [0.000_35, -0.000_25, 0.025];
 /// The structures reach so far up and down, in nanometres.
 const DEPTH: f64 = 400.0;
 
-/// Runs a command in the folder of the results, whose files are the words that begin with @, and says how to type it.
-fn command(folder: &Path, words: &str) -> Result<(), CliError> {
-    interrupt::check()?;
-    let file = |name: &str| {
-        let path = folder.join(name);
-        // Otherwise it would be an option.
-        let hyphen = path.as_os_str().as_encoded_bytes().starts_with(b"-");
-        if hyphen { Path::new(".").join(path) } else { path }
-    };
-    let word = |word: &str| match word.strip_prefix('@') {
-        Some(name) => file(name).into_os_string(),
-        None => OsString::from(word),
-    };
-    let words: Vec<OsString> = words.split_whitespace().map(word).collect();
-    let quoted = |word: &OsString| {
-        let word = word.display().to_string();
-        if word.contains([' ', '\'']) { format!("'{}'", word.replace('\'', "'\\''")) } else { word }
-    };
-    let typed: Vec<String> = words.iter().map(quoted).collect();
-    say!("$ spotfit {}", typed.join(" "));
-    crate::run_typed(&words)
-}
-
 /// Simulates beads and a movie, localizes it with z, takes the drift out, and compares all of it with the truth.
-pub(super) fn run(arguments: &DemoArguments, folder: &Path) -> Result<(), CliError> {
-    let seed = arguments.seed;
-    let [x, y, z] = DRIFT;
+pub(super) fn run(demo: &DemoArguments) -> Result<(), CliError> {
+    let (seed, [x, y, z]) = (demo.seed, DRIFT);
     let camera = "--baseline 100 --sensitivity 1 --read-noise 1.5";
-    say!("\nIn three dimensions, behind an astigmatic lens, with drift:\n");
-    command(folder, &format!("simulate beads -o @beads.tif --step 20 --seed {seed}"))?;
-    command(
-        folder,
-        &format!(
+    let file = |name: &str| demo.out.join(name);
+    say!("\nIn three dimensions, behind an astigmatic lens, with drift:");
+    let simulated = simulated();
+    write_drift(&file("simulated.csv"), &simulated)?;
+    for words in [
+        format!("simulate beads -o @beads.tif --step 20 --seed {seed}"),
+        format!(
             "simulate movie -o @depth.tif --truth @depth-truth.csv --frames {FRAMES} --width {SIDE} --height {SIDE} \
-             --spots 3 --signal 2000 --off-time 1500 --unevenness 0.2 --shape defocused --z-range {DEPTH} \
+             --spots 3 --photons 2000 --off-time 1500 --unevenness 0.2 --shape defocused --z-range {DEPTH} \
              --heights structure --drift {x},{y},{z} --seed {seed}"
         ),
-    )?;
-    command(
-        folder,
-        &format!("calibrate @beads.tif --step 20 -o @cal.yaml --plot @cal.svg {camera}"),
-    )?;
-    command(
-        folder,
-        &format!(
+        format!("calibrate @beads.tif --step 20 -o @cal.yaml --plot @cal.svg {camera}"),
+        format!(
             "localize @depth.tif -o @depth.csv --calibration @cal.yaml --estimator mle --box 13 --drop all \
              --pixel-size {PIXEL_SIZE} {camera}"
         ),
-    )?;
-    command(folder, "drift @depth.csv -o @straight.csv --table @drift.csv --plot @drift.svg")?;
+        "drift @depth.csv -o @straight.csv --table @drift.csv --plot @drift.svg".to_owned(),
+        format!(
+            "drift @depth-truth.csv --pixel-size {PIXEL_SIZE} -o @still.csv --apply @simulated.csv"
+        ),
+        format!("score @depth.csv @depth-truth.csv --pixel-size {PIXEL_SIZE} --radius 150"),
+        format!("score @straight.csv @still.csv --pixel-size {PIXEL_SIZE} --radius 150"),
+    ] {
+        demo.command(&words)?;
+    }
+    let found = Source::file(file("drift.csv"));
+    let found = drift::read(&found, Unit::Nanometre, &Info::default())?;
+    say!("\n{:<44}{:>9}{:>9}{:>9}", "In nanometres", "x", "y", "z");
+    let last = |drift: &Drift| {
+        [&drift.x, &drift.y, &drift.z].map(|of| of.last().copied().unwrap_or(f64::NAN))
+    };
+    for (name, [x, y, z]) in [
+        (format!("Drift over {FRAMES} frames, simulated"), last(&simulated)),
+        ("Drift found".to_owned(), last(&found)),
+        ("Drift left, rms".to_owned(), left(&simulated, &found)),
+    ] {
+        say!("{name:<44}{x:>9.1}{y:>9.1}{z:>9.1}");
+    }
+    let tables = [file("still.csv"), file("depth.csv"), file("straight.csv")];
+    let mut bytes = Vec::new();
+    let picture = panels(&frame(&file("depth.tif"))?, tables)?;
+    picture.write_png(&mut bytes, None).map_err(CliError::write("depth.png"))?;
+    let mut image = Output::create(&file("depth.png"))?;
+    image.write_all(&bytes)?;
+    image.finish()
+}
 
-    let moving = Places::read(&folder.join("depth-truth.csv"), PIXEL_SIZE)?;
-    let drifting = Places::read(&folder.join("depth.csv"), PIXEL_SIZE)?;
-    let straight = Places::read(&folder.join("straight.csv"), PIXEL_SIZE)?;
-    let found =
-        drift::read(&Source::file(folder.join("drift.csv")), Unit::Nanometre, &Info::default())?;
+/// The drift of the movie, in nanometres.
+fn simulated() -> Drift {
     let of = |axis: usize| {
         let step = DRIFT[axis] * if axis < 2 { PIXEL_SIZE } else { 1.0 };
         (0..FRAMES).map(|frame| step * frame as f64).collect()
     };
-    let simulated = Drift { x: of(0), y: of(1), z: of(2), ..Drift::default() };
+    Drift { x: of(0), y: of(1), z: of(2), ..Drift::default() }
+}
 
-    let pairs = drifting.pairs(&moving)?;
-    let (errors, stated) = (drifting.errors(&moving, &pairs), drifting.stated(&pairs));
-    let still = moving.without(&simulated);
-    let (before, after) = (drifting.errors(&still, &pairs), straight.errors(&still, &pairs));
-    say!("\n{:<44}{:>9}{:>9}{:>9}", "In nanometres", "x", "y", "z");
-    let row = |name: &str, [x, y, z]: [f64; 3]| {
-        say!("{name:<44}{x:>9.1}{y:>9.1}{z:>9.1}");
-        Ok::<(), CliError>(())
-    };
-    let last = |drift: &Drift| {
-        [&drift.x, &drift.y, &drift.z].map(|of| of.last().copied().unwrap_or(f64::NAN))
-    };
-    row(&format!("Drift over {FRAMES} frames, simulated"), last(&simulated))?;
-    row("Drift found", last(&found))?;
-    row("Drift left, rms", left(&simulated, &found))?;
-    row(&format!("Error of {} localizations, rms", pairs.len()), errors)?;
-    row("Error that they state, rms", stated)?;
-    row("Off the structure, with drift, rms", before)?;
-    row("Off the structure, drift removed, rms", after)?;
-
-    let frame = frame(&folder.join("depth.tif"))?;
-    let tables = [still.points(), drifting.points(), straight.points()];
-    let picture =
-        panels(&frame, &tables).map_err(|error| CliError::file("depth.png", error.to_string()))?;
-    let mut image = Output::create(&folder.join("depth.png"))?;
-    let mut bytes = Vec::new();
-    picture.write_png(&mut bytes, None).map_err(CliError::write("depth.png"))?;
-    image.write_all(&bytes)?;
-    image.finish()
+/// Writes a drift as `drift --table` does.
+fn write_drift(path: &Path, drift: &Drift) -> Result<(), CliError> {
+    let mut text = "frame,x [nm],y [nm],z [nm]\n".to_owned();
+    for (frame, ((x, y), z)) in drift.x.iter().zip(&drift.y).zip(&drift.z).enumerate() {
+        text += &format!("{},{x:.4},{y:.4},{z:.4}\n", frame + 1);
+    }
+    let mut output = Output::create(path)?;
+    output.write_all(text.as_bytes())?;
+    output.finish()
 }
 
 /// The root mean square of the drift that is left, which is the same whatever the place of everything.
@@ -127,8 +102,9 @@ fn left(simulated: &Drift, found: &Drift) -> [f64; 3] {
     let pairs = [(&simulated.x, &found.x), (&simulated.y, &found.y), (&simulated.z, &found.z)];
     pairs.map(|(simulated, found)| {
         let off = || found.iter().zip(simulated).map(|(found, simulated)| found - simulated);
-        let mean = off().sum::<f64>() / found.len() as f64;
-        rms(off().map(|value| value - mean))
+        let count = found.len() as f64;
+        let mean = off().sum::<f64>() / count;
+        (off().map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt()
     })
 }
 
@@ -149,36 +125,58 @@ const MAGNIFIED: usize = 7;
 const GAP: usize = 8;
 const DOT: usize = 3;
 
+/// A frame with larger pixels, from black to white.
+fn magnified(frame: &Array2<u16>) -> Picture {
+    let (height, width) = frame.dim();
+    let mut picture = Picture::filled(width * MAGNIFIED, height * MAGNIFIED, [0; 3]);
+    let low = frame.iter().min().copied().unwrap_or_default();
+    let range = f64::from(frame.iter().max().map_or(1, |high| (high - low).max(1)));
+    for ((y, x), &pixel) in frame.indexed_iter() {
+        let level = 255.0 * f64::from(pixel - low) / range;
+        let square = Picture::filled(MAGNIFIED, MAGNIFIED, [level as u8; 3]);
+        picture.draw(&square, x * MAGNIFIED, y * MAGNIFIED);
+    }
+    picture
+}
+
 /// A frame and the truth at the left; beside them the localizations with the drift and without it, by density above, by
 /// height below.
-fn panels(
-    frame: &Array2<u16>,
-    [truth, before, after]: &[Vec<Point>; 3],
-) -> Result<Picture, RenderError> {
-    let edge = |pixel: f64| (pixel - 0.5) * PIXEL_SIZE;
+fn panels(frame: &Array2<u16>, [truth, before, after]: [PathBuf; 3]) -> Result<Picture, CliError> {
+    let edge = |pixel: f64| Length::nanometres((pixel - 0.5) * PIXEL_SIZE);
     let (low, high) = (edge(0.0), edge(SIDE as f64));
-    let options = RenderOptions::default()
-        .with_pixel(Some(PIXEL_SIZE / MAGNIFIED as f64))
-        .with_extent(Some([low, low, high, high]));
+    let usual = RenderOptions::default()
+        .with_pixel(Some(Length::nanometres(PIXEL_SIZE / MAGNIFIED as f64)))
+        .with_extent(Some([low, low, high, high]))
+        .with_scale_bar(Some(Length::pixels(0.0)));
     let heights = Colours::Value { map: ColourMap::Turbo, low: -DEPTH, high: DEPTH };
-    let drawn = |points: &[Point], colours: Colours, caption: &str| {
-        let mut picture = render(points, &options.with_colours(colours))?.with_dot(DOT);
+    let drawn = |table: &Path, shows: &str, caption: &str| {
+        let source = Source::file(table).with_pixel_size(Some(PIXEL_SIZE))?;
+        let range = (shows == "z").then_some([-DEPTH, DEPTH]);
+        let options = usual.clone().with_colour_by(Some(shows.to_owned())).with_colour_range(range);
+        let rendered = render::run(&options, &[source], &[], &Silent)?;
+        let Image::Colour { picture, .. } = rendered.image else {
+            return Err(CliError::file("depth.png", "its parts are no pictures"));
+        };
+        let mut picture = picture.with_dot(DOT);
         picture.caption(caption);
-        if colours == heights {
+        if shows == "z" {
             picture.legend(&heights, [&format!("z -{DEPTH}"), &format!("{DEPTH} nm")]);
         }
-        Ok::<Picture, RenderError>(picture)
+        Ok::<Picture, CliError>(picture)
     };
-    let mut first = picture::magnified(frame, MAGNIFIED).with_dot(DOT);
+    let mut first = magnified(frame).with_dot(DOT);
     first.caption(&format!("one of {FRAMES} frames"));
     first.scale_bar((1000.0 / PIXEL_SIZE) as usize * MAGNIFIED, &length_label(1000.0, true));
-    let density = Colours::default();
     let rows = [
-        [first, drawn(before, density, "with drift")?, drawn(after, density, "drift removed")?],
         [
-            drawn(truth, heights, "truth")?,
-            drawn(before, heights, "with drift")?,
-            drawn(after, heights, "drift removed")?,
+            first,
+            drawn(&before, "density", "with drift")?,
+            drawn(&after, "density", "drift removed")?,
+        ],
+        [
+            drawn(&truth, "z", "truth")?,
+            drawn(&before, "z", "with drift")?,
+            drawn(&after, "z", "drift removed")?,
         ],
     ];
     let step = SIDE * MAGNIFIED + GAP;

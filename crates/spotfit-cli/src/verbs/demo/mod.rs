@@ -1,18 +1,17 @@
-//! `spotfit demo`: simulate, fit, and compare with the paper; then movies, in two and three dimensions.
+//! `spotfit demo`: windows that are fitted and compared with the paper; then movies, in two and three dimensions, by commands that it
+//! prints.
 
 mod depth;
-mod movie;
-mod picture;
-mod places;
-mod score;
 mod windows;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
 use clap::Args;
 
 use crate::error::CliError;
+use crate::interrupt;
 use spotfit::record::Record;
 
 #[derive(Debug, Args)]
@@ -38,25 +37,27 @@ pub(crate) struct DemoArguments {
 /// A folder of this name is a demonstration's, and so is what has the names of its results there.
 const OWN_FOLDER: &str = "spotfit-demo";
 
-/// The names of the results.
-const FILES: [&str; 17] = [
-    "fits.csv",
-    "truth.csv",
-    "windows.svg",
-    "movie.tif",
-    "movie-truth.csv",
-    "locs.csv",
-    "movie.png",
-    "beads.tif",
-    "cal.yaml",
-    "cal.svg",
-    "depth.tif",
-    "depth-truth.csv",
-    "depth.csv",
-    "straight.csv",
-    "drift.csv",
-    "drift.svg",
-    "depth.png",
+/// The results, and what is said of them.
+const FILES: [(&str, &str); 19] = [
+    ("spots.npy", "simulated windows"),
+    ("truth.csv", "what is in them"),
+    ("fits.csv", "their fits, with errors"),
+    ("movie.tif", "a simulated movie"),
+    ("movie-truth.csv", "its spots"),
+    ("locs.csv", "its localizations, as ThunderSTORM writes them"),
+    ("movie.png", "all of them in a picture"),
+    ("beads.tif", "a stack of beads"),
+    ("cal.yaml", "what it says of z"),
+    ("cal.svg", "the same as a chart"),
+    ("depth.tif", "a movie that drifts"),
+    ("depth-truth.csv", "its spots"),
+    ("depth.csv", "its localizations, with z"),
+    ("simulated.csv", "its drift"),
+    ("still.csv", "its spots without the drift"),
+    ("drift.csv", "the drift that was found"),
+    ("drift.svg", "the same as a chart"),
+    ("straight.csv", "the localizations without it"),
+    ("depth.png", "a frame, the truth, and all localizations before and after, z as colour"),
 ];
 
 /// Refuses to replace what is in a folder that is not a demonstration's own: nobody named the files, and nothing in them
@@ -65,7 +66,8 @@ fn refuse_strangers(folder: &Path) -> Result<(), CliError> {
     if folder.file_name().is_some_and(|name| name == OWN_FOLDER) {
         return Ok(());
     }
-    let names = FILES.iter().flat_map(|name| [PathBuf::from(name), Record::path(Path::new(name))]);
+    let names =
+        FILES.iter().flat_map(|(name, _)| [PathBuf::from(name), Record::path(Path::new(name))]);
     let there = names.filter(|name| folder.join(name).symlink_metadata().is_ok());
     let there: Vec<String> = there.map(|name| name.display().to_string()).collect();
     if there.is_empty() {
@@ -79,12 +81,14 @@ fn refuse_strangers(folder: &Path) -> Result<(), CliError> {
     Err(CliError::file(&folder.display().to_string(), reason))
 }
 
-/// Prints a line. A reader such as `head` may close standard output; the files are written all the same.
+/// What came of printing; a reader such as `head` may close standard output, and the files are written all the same.
+fn printed(result: Result<(), CliError>) -> Result<(), CliError> {
+    result.or_else(|error| if error.is_broken_pipe() { Ok(()) } else { Err(error) })
+}
+
+/// Prints a line.
 fn print(text: fmt::Arguments<'_>) -> Result<(), CliError> {
-    match crate::say::message::print(&format!("{text}\n")) {
-        Err(error) if error.is_broken_pipe() => Ok(()),
-        printed => printed,
-    }
+    printed(crate::say::message::print(&format!("{text}\n")))
 }
 
 macro_rules! say {
@@ -95,32 +99,62 @@ macro_rules! say {
 use crate::words::written::WrittenFolder;
 use say;
 
+impl DemoArguments {
+    /// Verbs that ask before they replace what somebody else wrote: in a demonstration's folder nobody has.
+    const ASKING: [&'static str; 4] = ["calibrate", "drift", "fit", "localize"];
+
+    /// Says how a command is typed, and runs it. Words that begin with @ are files in the folder of the results.
+    fn command(&self, words: &str) -> Result<(), CliError> {
+        interrupt::check()?;
+        let file = |name: &str| {
+            let path = self.out.join(name);
+            // Otherwise it would be an option.
+            let hyphen = path.as_os_str().as_encoded_bytes().starts_with(b"-");
+            if hyphen { Path::new(".").join(path) } else { path }
+        };
+        let word = |word: &str| match word.strip_prefix('@') {
+            Some(name) => file(name).into_os_string(),
+            None => OsString::from(word),
+        };
+        let mut words: Vec<OsString> = words.split_whitespace().map(word).collect();
+        if self.overwrite
+            && words.first().is_some_and(|verb| Self::ASKING.iter().any(|asking| verb == asking))
+        {
+            words.push("--overwrite".into());
+        }
+        let quoted = |word: &OsString| {
+            let word = word.display().to_string();
+            let plain = !word.contains([' ', '\'']);
+            if plain { word } else { format!("'{}'", word.replace('\'', "'\\''")) }
+        };
+        let typed: Vec<String> = words.iter().map(quoted).collect();
+        say!("\n$ spotfit {}", typed.join(" "));
+        printed(crate::run_typed(&words))
+    }
+}
+
 pub(crate) fn run(arguments: &DemoArguments) -> Result<(), CliError> {
-    let folder = &arguments.out;
+    let DemoArguments { out, count, seed, .. } = arguments;
     if !arguments.overwrite {
-        refuse_strangers(folder)?;
+        refuse_strangers(out)?;
     }
-    fs::create_dir_all(folder).map_err(CliError::write(&folder.display().to_string()))?;
-    windows::run(arguments, folder)?;
-    movie::run(arguments, folder)?;
-    depth::run(arguments, folder)?;
-    say!("\nWritten to {}:", folder.display());
-    for (name, what) in [
-        ("fits.csv", "every fit of the case 400:40"),
-        ("truth.csv", "what was simulated"),
-        ("windows.svg", "the first windows and their fits: open it in a browser"),
-        ("movie.tif", "the simulated movie, with movie-truth.csv"),
-        ("locs.csv", "its localizations, as ThunderSTORM writes them"),
-        ("movie.png", "a frame and all localizations, side by side"),
-        ("beads.tif", "a stack of beads, with cal.yaml and cal.svg: what it says of z"),
-        ("depth.tif", "the movie that drifts, with depth-truth.csv"),
-        ("depth.csv", "its localizations, with z"),
-        ("straight.csv", "the same without the drift, which drift.csv has and drift.svg shows"),
-        ("depth.png", "a frame, the truth, and all localizations before and after, z as colour"),
+    fs::create_dir_all(out).map_err(CliError::write(&out.display().to_string()))?;
+    windows::run(arguments)?;
+    for words in [
+        format!("simulate -o @spots.npy --truth @truth.csv --count {count} --size 9 --seed {seed}"),
+        "fit @spots.npy -o @fits.csv --errors --baseline 0 --sensitivity 1".to_owned(),
+        format!(
+            "simulate movie -o @movie.tif --truth @movie-truth.csv --frames 1000 --width 96 --height 96 --spots 8 --seed {seed}"
+        ),
+        "localize @movie.tif -o @locs.csv --flags --pixel-size 100 --baseline 100 --sensitivity 1 --read-noise 1.5".to_owned(),
+        "score @locs.csv @movie-truth.csv --pixel-size 100 --radius 150 --border 5px --width 96 --height 96".to_owned(),
+        "render @locs.csv -o @movie.png".to_owned(),
     ] {
-        say!("  {name:<14}{what}");
+        arguments.command(&words)?;
     }
-    Ok(())
+    depth::run(arguments)?;
+    say!("\nWritten to {}:", out.display());
+    FILES.iter().try_for_each(|(name, what)| print(format_args!("  {name:<17}{what}")))
 }
 
 #[cfg(test)]

@@ -28,8 +28,8 @@ pub(crate) struct BeadArguments {
     #[arg(long, default_value_t = BeadRecipe::default().spread, value_name = "NM", help_heading = "Spots")]
     spread: f64,
     /// Photo-electrons of a bead in a slice.
-    #[arg(long = "photons", alias = "signal", default_value_t = BeadRecipe::default().photons, value_name = "E", help_heading = "Spots")]
-    signal: f64,
+    #[arg(long, default_value_t = BeadRecipe::default().photons, value_name = "E", help_heading = "Spots")]
+    photons: f64,
     /// Standard deviation of a bead in focus, in pixels.
     #[arg(long, default_value_t = BeadRecipe::default().sigma, value_name = "PX", help_heading = "Spots")]
     sigma: f64,
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &BeadArguments) -> Result<(), CliError> {
         .with_range(arguments.range)
         .with_beads(arguments.beads)
         .with_spread(arguments.spread)
-        .with_photons(arguments.signal)
+        .with_photons(arguments.photons)
         .with_sigma(arguments.sigma)
         .with_focus(arguments.focus.recipe())
         .with_profile(arguments.profile.profile())

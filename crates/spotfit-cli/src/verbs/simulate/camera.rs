@@ -15,26 +15,20 @@ use crate::words::written::WrittenFile;
 
 /// How many counts a photo-electron gives.
 #[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct GainArguments {
+pub(crate) struct SensitivityArguments {
     /// Photo-electrons per count (before EM gain) [default: 1].
-    #[arg(help_heading = "Camera", long, value_name = "E/ADU", conflicts_with = "gain")]
+    #[arg(help_heading = "Camera", long, value_name = "E/ADU")]
     sensitivity: Option<f64>,
-    // The word of before, which elsewhere is the gain of an EMCCD.
-    /// Counts per photo-electron.
-    #[arg(help_heading = "Camera", long, value_name = "G", hide = true)]
-    gain: Option<f64>,
 }
 
-impl GainArguments {
+impl SensitivityArguments {
     /// Counts per photo-electron.
     pub(crate) fn gain(self) -> Result<f64, CliError> {
-        if let Some(value) = self.sensitivity {
-            if !(1e-6..=1e6).contains(&value) {
-                return Err(CliError::option("sensitivity", &value.to_string(), "1e-6 to 1e6"));
-            }
-            return Ok(value.recip());
+        let value = self.sensitivity.unwrap_or(1.0);
+        if !(1e-6..=1e6).contains(&value) {
+            return Err(CliError::option("sensitivity", &value.to_string(), "1e-6 to 1e6"));
         }
-        Ok(self.gain.unwrap_or(1.0))
+        Ok(value.recip())
     }
 }
 
@@ -47,7 +41,7 @@ pub(crate) struct CameraArguments {
     /// An sCMOS camera, simulated from the seed: offset, gain and variance differ from pixel to pixel. They replace
     /// baseline, gain and read noise, and are written to this file, arrays (height, width) named offset (ADU), gain
     /// (ADU/e-) and variance (ADU²).
-    #[arg(help_heading = "Camera", long, value_name = "MAPS.npz", conflicts_with_all = ["baseline", "sensitivity", "gain", "read_noise"])]
+    #[arg(help_heading = "Camera", long, value_name = "MAPS.npz", conflicts_with_all = ["baseline", "sensitivity", "read_noise"])]
     pub(crate) camera: Option<WrittenFile>,
     /// Replace the file of --camera even if Spotfit did not simulate it: in other commands --camera names the maps of a
     /// real camera, which are read. Without this option such a file is not changed, and nothing is written. Movies and truths are replaced in any

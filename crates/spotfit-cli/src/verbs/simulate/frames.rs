@@ -10,7 +10,7 @@ use ndarray::Array2;
 use serde::Serialize;
 use spotfit::localize::Defects;
 
-use super::camera::{CameraArguments, GainArguments};
+use super::camera::{CameraArguments, SensitivityArguments};
 use super::refuse_no_csv;
 use crate::error::CliError;
 use crate::words::defects::write_defects;
@@ -36,7 +36,7 @@ pub(crate) struct FrameArguments {
     #[arg(long, default_value_t = FrameRecipe::default().height, value_name = "PX", help_heading = "Movie")]
     height: usize,
     /// Mean background of a pixel in photo-electrons.
-    #[arg(long, alias = "pixel-background", default_value_t = FrameRecipe::default().background, value_name = "E", help_heading = "Movie")]
+    #[arg(long, default_value_t = FrameRecipe::default().background, value_name = "E", help_heading = "Movie")]
     background: f64,
     /// How much the background varies over the frame, as a share of its mean, 0 to 1.
     #[arg(long, default_value_t = FrameRecipe::default().unevenness, value_name = "SHARE", help_heading = "Movie")]
@@ -45,7 +45,7 @@ pub(crate) struct FrameArguments {
     #[arg(long, default_value_t = FrameRecipe::default().camera.baseline, value_name = "COUNTS", help_heading = "Camera")]
     baseline: f64,
     #[command(flatten)]
-    gain: GainArguments,
+    sensitivity: SensitivityArguments,
     /// Standard deviation of the read noise in photo-electrons.
     #[arg(long, default_value_t = FrameRecipe::default().camera.read_noise, value_name = "E", help_heading = "Camera")]
     read_noise: f64,
@@ -80,7 +80,7 @@ impl FrameArguments {
     pub(crate) fn recipe(&self) -> Result<FrameRecipe, CliError> {
         let camera = SimulatedCamera::default()
             .with_baseline(self.baseline)
-            .with_gain(self.gain.gain()?)
+            .with_gain(self.sensitivity.gain()?)
             .with_read_noise(self.read_noise)
             .with_em_gain(self.camera.em_gain);
         Ok(FrameRecipe::default()

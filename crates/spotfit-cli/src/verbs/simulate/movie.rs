@@ -35,8 +35,8 @@ pub(crate) struct MovieArguments {
     #[arg(long, help_heading = "Spots")]
     uniform: bool,
     /// Photo-electrons of a molecule in a frame.
-    #[arg(long = "photons", alias = "signal", default_value_t = MovieRecipe::default().photons, value_name = "E", help_heading = "Spots")]
-    signal: f64,
+    #[arg(long, default_value_t = MovieRecipe::default().photons, value_name = "E", help_heading = "Spots")]
+    photons: f64,
     /// How much molecules differ in brightness: their photons are log-normal with the mean --photons, and this is the standard deviation of
     /// their logarithm, 0 to 2.
     #[arg(long, default_value_t = MovieRecipe::default().photons_spread, value_name = "SHARE", help_heading = "Spots")]
@@ -120,7 +120,7 @@ pub(crate) fn run(arguments: &MovieArguments) -> Result<(), CliError> {
         .with_density(arguments.density)
         .with_pixel_size(arguments.pixel_size)
         .with_uniform(arguments.uniform)
-        .with_photons(arguments.signal)
+        .with_photons(arguments.photons)
         .with_photons_spread(arguments.photons_spread)
         .with_sigma(arguments.sigma)
         .with_sigma_spread(arguments.sigma_spread)

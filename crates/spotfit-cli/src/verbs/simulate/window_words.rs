@@ -19,21 +19,11 @@ pub(super) struct WindowArguments {
     #[arg(long, value_name = "PX")]
     pub(super) height: Option<usize>,
     /// Photo-electrons of a spot.
-    #[arg(
-        long = "photons",
-        alias = "signal",
-        default_value_t = WindowRecipe::default().photons,
-        value_name = "E",
-        help_heading = "Spots"
-    )]
-    pub(super) signal: f64,
+    #[arg(long, default_value_t = WindowRecipe::default().photons, value_name = "E", help_heading = "Spots")]
+    pub(super) photons: f64,
     /// Background of a pixel in photo-electrons [default: 40 over the pixels of a window].
-    #[arg(long, value_name = "E", conflicts_with = "background", help_heading = "Spots")]
+    #[arg(long, value_name = "E", help_heading = "Spots")]
     pub(super) pixel_background: Option<f64>,
-    // The word of before: that of `simulate movie` is a pixel's.
-    /// Background in photo-electrons, summed over the window's pixels.
-    #[arg(long, value_name = "E", hide = true)]
-    pub(super) background: Option<f64>,
     /// The noise: poisson (photon statistics), paper (Gaussian of the same variance, rounded and
     /// clipped at zero, as published) or none.
     #[arg(

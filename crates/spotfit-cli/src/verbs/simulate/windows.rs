@@ -8,7 +8,7 @@ use fit_sim::recipes::{WindowBackground, WindowRecipe};
 use fit_sim::{Noise, SimulatedCamera};
 use serde::Serialize;
 
-use super::camera::{CameraArguments, GainArguments};
+use super::camera::{CameraArguments, SensitivityArguments};
 use super::refuse_no_csv;
 use super::spots::SpotArguments;
 use super::window_words::{NoiseChoice, WindowArguments};
@@ -31,7 +31,7 @@ pub(super) struct Others {
     #[command(flatten)]
     spots: SpotArguments,
     #[command(flatten)]
-    gain: GainArguments,
+    sensitivity: SensitivityArguments,
     #[command(flatten)]
     camera: CameraArguments,
     #[command(flatten)]
@@ -57,7 +57,7 @@ fn write_corners(output: &mut Output, corners: &[Corner]) -> Result<(), CliError
 
 /// What the words ask for.
 fn recipe(arguments: &WindowArguments, others: &Others) -> Result<WindowRecipe, CliError> {
-    let Others { spots, gain, camera, .. } = others;
+    let Others { spots, sensitivity, camera, .. } = others;
     let side = |side: Option<usize>| side.or(arguments.size).unwrap_or_default();
     let noise = match arguments.noise {
         NoiseChoice::Poisson => Noise::Poisson,
@@ -65,19 +65,15 @@ fn recipe(arguments: &WindowArguments, others: &Others) -> Result<WindowRecipe, 
         NoiseChoice::None => Noise::None,
     };
     let recipe = WindowRecipe::default();
-    let background = match (arguments.pixel_background, arguments.background) {
-        (Some(pixel), _) => WindowBackground::Pixel(pixel),
-        (None, Some(window)) => WindowBackground::Window(window),
-        (None, None) => recipe.background,
-    };
+    let background = arguments.pixel_background.map_or(recipe.background, WindowBackground::Pixel);
     let camera = SimulatedCamera::default()
         .with_baseline(arguments.baseline)
-        .with_gain(gain.gain()?)
+        .with_gain(sensitivity.gain()?)
         .with_read_noise(arguments.read_noise)
         .with_em_gain(camera.em_gain);
     Ok(recipe
         .with_size(Size::new(side(arguments.width), side(arguments.height)))
-        .with_photons(arguments.signal)
+        .with_photons(arguments.photons)
         .with_background(background)
         .with_sigma_min(arguments.sigma_min)
         .with_sigma_max(arguments.sigma_max)

@@ -7,7 +7,7 @@ import { run } from "./jobs.js";
 import { stem } from "./tables.js";
 
 const STEPS = /** @type {Record<string, {first: string[], ending: string}>} */ ({
-  link: { first: ["radius", "gap"], ending: "linked.csv" }, merge: { first: ["radius"], ending: "merged.csv" }, convert: { first: ["picasso"], ending: "table.hdf5" },
+  link: { first: ["radius", "gap"], ending: "linked.csv" }, filter: { first: ["merge", "neighbours", "radius"], ending: "filtered.csv" }, convert: { first: ["picasso"], ending: "table.hdf5" },
 });
 
 /**
@@ -21,7 +21,7 @@ export function otherSteps(session, table) {
   const place = h("div", {});
   const open = (/** @type {string} */ verb) => {
     const { first, ending } = STEPS[verb];
-    const form = new Form(session.verbs[verb], { name: verb, first, without: ["output"], ranges: session.ranges, changed: () => form.fail("") });
+    const form = new Form(session.verbs[verb], { name: verb, first, without: ["output", "columns"], ranges: session.ranges, changed: () => form.fail("") });
     const refusal = h("p", { class: "error", role: "alert" });
     const output = h("input", { type: "text", "aria-label": `output of ${verb}`, placeholder: `NAME-${ending}`, spellcheck: "false" });
     const start = h("button", {

@@ -49,7 +49,7 @@ impl Case {
 }
 
 /// Every verb, with every kind of file that it writes. The words of a camera say all that there is to know of one.
-pub const CASES: [Case; 52] = [
+pub const CASES: [Case; 51] = [
     case("fit {}/spots.npy", &[("-o", "csv")], &[]),
     case("fit {}/spots.npy --errors --baseline 0 --sensitivity 1", &[("-o", "npy")], &[]),
     case("localize {}/movie.tif --baseline 100 --sensitivity 1", &[("-o", "csv")], &[]),
@@ -130,8 +130,7 @@ pub const CASES: [Case; 52] = [
     case("stats {}/locs.csv", &[("-o", "html")], &[]),
     case("convert {}/locs.hdf5", &[("-o", "csv")], &[]),
     case("convert {}/locs.csv --picasso 1", &[("-o", "hdf5")], &[]),
-    case("merge {}/locs.csv --radius 1px", &[("-o", "csv")], &[]),
-    case("merge {}/locs.csv --radius 1px --json", &[("-o", "hdf5")], &[]),
+    case("filter {}/locs.csv --merge 1px --json", &[("-o", "hdf5")], &[]),
     case("score {}/locs.csv {}/truth.csv", &[], &[]),
     case("link {}/locs.csv", &[("-o", "csv")], &[]),
     case("link {}/locs.hdf5 --label", &[("-o", "hdf5")], &[]),
@@ -198,9 +197,9 @@ pub const CASES: [Case; 52] = [
 
 /// What a demonstration writes.
 const DEMO: &[&str] = &[
-    "fits.csv",
+    "spots.npy",
     "truth.csv",
-    "windows.svg",
+    "fits.csv",
     "movie.tif",
     "movie-truth.csv",
     "locs.csv",
@@ -211,14 +210,19 @@ const DEMO: &[&str] = &[
     "depth.tif",
     "depth-truth.csv",
     "depth.csv",
-    "straight.csv",
+    "simulated.csv",
+    "still.csv",
     "drift.csv",
     "drift.svg",
+    "straight.csv",
     "depth.png",
+    "fits.csv.spotfit.json",
+    "locs.csv.spotfit.json",
     "cal.yaml.spotfit.json",
     "depth.csv.spotfit.json",
-    "straight.csv.spotfit.json",
+    "still.csv.spotfit.json",
     "drift.csv.spotfit.json",
+    "straight.csv.spotfit.json",
 ];
 
 /// Proves that no verb is missing in the table, nor any of what a verb can simulate, nor any option that names a file to write.

@@ -59,7 +59,7 @@ fn jobs_make_what_commands_make() {
             &["good ones.csv"],
         ),
         ("link", &["locs.csv", "-o", "linked.csv", "--gap", "2"], &["linked.csv"]),
-        ("merge", &["locs.csv", "--radius", "50nm", "-o", "merged.csv"], &["merged.csv"]),
+        ("filter", &["locs.csv", "--merge", "50nm", "-o", "merged.csv"], &["merged.csv"]),
         ("convert", &["locs.csv", "-o", "locs.hdf5"], &["locs.hdf5", "locs.yaml"]),
         ("render", &["locs.csv", "-o", "picture.png", "--pixel", "20"], &["picture.png"]),
         ("stats", &["locs.csv", "-o", "stats.html", "--json"], &["stats.html"]),
@@ -127,7 +127,7 @@ fn jobs_make_what_commands_make() {
         }
         let count = told["tables"].as_array().map_or(0, Vec::len);
         let makes_table =
-            ["localize", "filter", "link", "merge", "convert", "drift", "pick"].contains(&verb);
+            ["localize", "filter", "link", "convert", "drift", "pick"].contains(&verb);
         assert_eq!(count, usize::from(makes_table), "{verb}: {told}");
     }
     assert_eq!(shown.names(), typed.names());

@@ -106,7 +106,6 @@ impl Batch<'_> {
         if left_out.total() > 0 {
             self.listener.tell(task.movie(), &left_out.to_string());
         }
-        task.forget_old();
         Ok((counts, report.stages))
     }
 

@@ -11,13 +11,10 @@ use serde_json::Value;
 use super::options::BatchOptions;
 use crate::movie::{FollowOptions, MovieOptions, last_change};
 use crate::output::paths::shown;
-use crate::record::{self, Record, RecordError, State};
+use crate::record::{Record, State};
 use crate::steps::StepError;
 use crate::steps::localize::LocalizeOptions;
 use crate::table::{PicassoVersion, TableFormat, sidecar};
-
-/// The option that says which Picasso tables are for.
-const PICASSO: &str = "picasso";
 
 /// How movies are localized, and what the outcome depends on.
 #[derive(Clone, Debug)]
@@ -41,7 +38,7 @@ impl Method {
         let mut known = options.check(movie, batch.format)?;
         let picasso = batch.picasso;
         if batch.format == TableFormat::Picasso && picasso != PicassoVersion::default() {
-            known.insert(PICASSO.to_owned(), picasso.to_string().into());
+            known.insert("picasso".to_owned(), picasso.to_string().into());
         }
         let mut options = options.clone();
         let threads = &mut options.localizer.fitter.threads;
@@ -52,13 +49,6 @@ impl Method {
         }
         Ok(Self { options, movie: movie.clone(), known })
     }
-
-    /// The same where records have other words for the options, or more of them.
-    #[must_use]
-    pub fn with_known(mut self, known: impl IntoIterator<Item = (String, Value)>) -> Self {
-        self.known.extend(known);
-        self
-    }
 }
 
 /// A movie to localize.
@@ -68,11 +58,7 @@ pub struct Task {
     path: PathBuf,
     output: PathBuf,
     record: PathBuf,
-    /// The record of version 0.1.
-    old: PathBuf,
     method: Arc<Method>,
-    /// The words as they were typed, by which old records go.
-    typed: BTreeMap<String, Value>,
     /// How it is followed, if it may still be being written.
     follow: Option<FollowOptions>,
 }
@@ -105,10 +91,8 @@ impl Task {
             movie: movie.into(),
             path: path.into(),
             record: Record::path(&output),
-            old: output.with_extension("batch.json"),
             output,
             method,
-            typed: BTreeMap::new(),
             follow: None,
         }
     }
@@ -126,13 +110,6 @@ impl Task {
         let age = last_change(&self.path).and_then(|changed| changed.elapsed().ok());
         let is_old = age.is_some_and(|age| age > follow.idle);
         (!is_old).then_some(follow)
-    }
-
-    /// The same with the options as they were typed, by which records of version 0.1 go.
-    #[must_use]
-    pub fn with_typed(mut self, typed: BTreeMap<String, Value>) -> Self {
-        self.typed = typed;
-        self
     }
 
     /// What the movie is called.
@@ -199,28 +176,12 @@ impl Task {
 
     /// Whether a process that did not come to its end was about to replace what is there.
     pub fn may_replace(&self) -> bool {
-        matches!(self.found(), Ok(Some((Record { state: State::Begun, .. }, _))))
-    }
-
-    /// The record that is there, and whether it is one of 0.1.
-    fn found(&self) -> Result<Option<(Record, bool)>, RecordError> {
-        match Record::read(&self.record)? {
-            Some(record) => Ok(Some((record, false))),
-            None => Ok(record::old_batch(&self.old)?.map(|record| (record, true))),
-        }
-    }
-
-    /// A movie that was localized again has a new record, and no old one.
-    pub(super) fn forget_old(&self) {
-        if matches!(record::old_batch(&self.old), Ok(Some(_))) {
-            // It would tell nobody anything wrong: the new one is looked for first.
-            let _ = fs::remove_file(&self.old);
-        }
+        matches!(Record::read(&self.record), Ok(Some(Record { state: State::Begun, .. })))
     }
 
     /// Finds out what is there.
     pub fn standing(&self) -> Standing {
-        let (record, old) = match self.found() {
+        let record = match Record::read(&self.record) {
             Err(error) => return Standing::Refused(format!("{error}: `overwrite` replaces it")),
             Ok(Some(found)) => found,
             Ok(None) => return self.without_record(),
@@ -228,7 +189,7 @@ impl Task {
         match &record.state {
             State::Begun => Standing::ToFit,
             State::Failed { .. } => self.without_record(),
-            State::Done { counts } => self.of_done(&record, counts, old),
+            State::Done { counts } => self.of_done(&record, counts),
         }
     }
 
@@ -242,15 +203,9 @@ impl Task {
     }
 
     /// Compares with the record of a movie that was localized.
-    fn of_done(&self, record: &Record, counts: &BTreeMap<String, u64>, old: bool) -> Standing {
+    fn of_done(&self, record: &Record, counts: &BTreeMap<String, u64>) -> Standing {
         let mut now = self.now();
         now.inputs = record.inputs_now(&self.path, &self.method.options.files());
-        if old {
-            now.options = self.typed.clone();
-            // It is no word of `localize`, and 0.1 had none.
-            let picasso = self.method.known.get_key_value(PICASSO);
-            now.options.extend(picasso.map(|(name, value)| (name.clone(), value.clone())));
-        }
         let reason = match record.unlike(&now) {
             Some(reason) => Some(reason),
             None if record.source.is_some() && record.source != now.source => {

@@ -181,7 +181,8 @@ impl CurvePlot {
         let ended =
             if fit.status.is_converged() { "converged".to_owned() } else { fit.status.to_string() };
         let title = format!("{}: {ended}", fit.name);
-        let panel = match fit.image {
+        // Along one variable the pixels of an image are a curve.
+        let panel = match fit.image.filter(|_| model.variables().len() > 1) {
             #[cfg(feature = "render")]
             Some(width) => {
                 self.is_image = true;

@@ -78,7 +78,7 @@ pub(super) fn read_and_tell(
         Some(row) => Err(refused(format!("row {}: a number is not finite", row + 1))),
         None => Ok(values.to_vec()),
     };
-    // Tables of other programs, and older ones, have no errors.
+    // Tables of other programs have no errors.
     let error = |axis: usize, unit: Unit| -> Result<Vec<f64>, StepError> {
         let Some(own) = table.column(PLACE[axis]) else { return Ok(Vec::new()) };
         let name = ERRORS[axis];

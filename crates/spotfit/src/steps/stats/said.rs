@@ -146,7 +146,7 @@ fn repeated(report: &StatsReport, part: &Part) -> Option<String> {
         0 => "No row has another one of its frame within three of its stated uncertainties: nothing was localized twice.".to_owned(),
         count => format!(
             "{count} rows ({}) have a brighter one of their frame within three stated uncertainties: they may have been localized \
-             twice. `merge` makes one of them.",
+             twice. `merge` of filter makes one of them.",
             per_cent(count as f64 / part.rows.max(1) as f64)
         ),
     })
