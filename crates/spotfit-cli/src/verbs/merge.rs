@@ -2,8 +2,7 @@
 
 use clap::Args;
 
-use crate::error::{CliError, step};
-use crate::say::listener::Terminal;
+use crate::error::CliError;
 use crate::words::locs::{LocsArguments, LocsOutput};
 use crate::words::output::Writing;
 use crate::words::report::ReportArguments;
@@ -33,10 +32,8 @@ pub(crate) struct MergeArguments {
 pub(crate) fn run(arguments: &MergeArguments) -> Result<(), CliError> {
     arguments.report.check(&arguments.output)?;
     let source = arguments.locs.source_for(&arguments.output)?;
-    let mut output = LocsOutput::of(&source, &arguments.output, arguments.overwrite)?;
+    let output = LocsOutput::of(&source, &arguments.output, arguments.overwrite)?;
     let options = MergeOptions::default().with_radius(Some(arguments.radius));
-    let report = merge::run(&options, &source, &mut output, &Terminal::default());
-    let report = report.map_err(step(output.name()))?;
-    output.finish()?;
+    let report = output.made(|output, listener| merge::run(&options, &source, output, listener))?;
     arguments.report.tell(&report)
 }

@@ -1,5 +1,6 @@
 //! A movie in two dimensions.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
@@ -43,7 +44,7 @@ pub(super) fn run(arguments: &DemoArguments, folder: &Path) -> Result<(), CliErr
     let options = LocalizeOptions::default().with_camera(camera).with_checks(true);
     let localizer = Localizer::new(movie.size(), options)?;
     let layout = Layout::default().with_pixel_size(Some(PIXEL_SIZE));
-    let mut table = LocsOutput::create(&folder.join("locs.csv"), 0.0, Writing::default())?;
+    let mut table = LocsOutput::create(&folder.join("locs.csv"), Writing::default())?;
     let mut points = Vec::new();
     let mut localizations = Vec::new();
     let begin = Instant::now();
@@ -60,7 +61,7 @@ pub(super) fn run(arguments: &DemoArguments, folder: &Path) -> Result<(), CliErr
         localizations.extend(found);
     }
     let seconds = begin.elapsed().as_secs_f64();
-    table.finish()?;
+    table.finish(Vec::new(), BTreeMap::new())?;
     say!(
         "\nA movie of {FRAMES} frames, {SIDE}×{SIDE} pixels: {} localizations, {:.0} frames/s.",
         points.len(),
