@@ -8,7 +8,7 @@ use clap::Args;
 use crate::error::{CliError, step};
 use crate::say::listener::Terminal;
 use crate::words::locs::{LocsArguments, LocsOutput, write_plain};
-use crate::words::output::{Output, Writing};
+use crate::words::output::Writing;
 use crate::words::paths::{is_standard_output, refuse_ending};
 use crate::words::report::ReportArguments;
 use crate::words::written::WrittenFile;

@@ -11,7 +11,7 @@ use super::find::{Depth, Finder, SpotWidths};
 use crate::backend::{Backend, FitError, FitterOptions};
 use crate::fitter::Fitter;
 use crate::localize::options::is_box;
-use crate::table::{Column, Kind, Meaning, Table, TableError, Unit};
+use crate::table::{Column, Meaning, Table, TableError, Unit};
 
 /// Side of the windows, in pixels, if neither the caller nor the calibration gives it: that of `spotfit calibrate`.
 const BOX: usize = 13;

@@ -8,7 +8,6 @@ use fit_core::{Camera, Corner, PixelProfile, Shape, Size, Status};
 use fit_crowd::{CrowdError, CrowdFinder, CrowdOptions, Emitter, EmitterImage, WindowLimit};
 use fit_windows::{AnyWindows, CameraMap};
 use rayon::prelude::*;
-use spotfit_locs::private::root_mean_square;
 
 use super::electrons::{Electrons, excess};
 use super::emitters::Sigma;

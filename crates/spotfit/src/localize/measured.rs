@@ -7,7 +7,6 @@ use fit_windows::AnyWindows;
 use ndarray::{Array3, Axis};
 use rayon::ThreadPool;
 use spotfit_files::private::sort_by_key;
-use spotfit_locs::private::root_mean_square;
 
 use super::counts::photons;
 use super::found::{Found, Seen};

@@ -1,6 +1,6 @@
 //! What became of every candidate, for those who want to look: previews.
 
-use fit_core::{Corner, Status};
+use fit_core::Corner;
 
 use super::places::Place;
 use super::reason::DropReason;
