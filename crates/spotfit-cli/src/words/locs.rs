@@ -255,7 +255,7 @@ impl LocsOutput {
 
     /// The same for those who read a stream while it is written.
     pub(crate) fn flushing(self, flushes: bool) -> Self {
-        if flushes { Self { file: self.file.flushing(), ..self } } else { self }
+        Self { file: self.file.flushing(flushes), ..self }
     }
 
     /// The same with a record beside the table, unless it is not wanted or the table goes to a stream. It is completed when the

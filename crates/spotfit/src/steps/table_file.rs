@@ -93,11 +93,11 @@ impl TableFile {
         Self { shift: pixels, ..self }
     }
 
-    /// The same that hands on each block as it comes, for those who read a stream.
+    /// The same that hands on each block as it comes, or not, for those who read a stream.
     #[must_use]
-    pub fn flushing(mut self) -> Self {
+    pub fn flushing(mut self, each: bool) -> Self {
         if let Writer::Whole { flushes, .. } = &mut self.writer {
-            *flushes = true;
+            *flushes = each;
         }
         self
     }

@@ -125,9 +125,8 @@ impl OutputWords {
                     TableFile::through(output, path, TableFormat::Csv, options)
                 }
             };
-            let table = table.map_err(step(&name))?;
             // Each row of a stream is to be had at once.
-            let table = if live { table.flushing() } else { table };
+            let table = table.map_err(step(&name))?.flushing(live);
             let of_table = recorded.take().and_then(Recorded::into_record);
             let table = of_table.into_iter().try_fold(table, TableFile::with_record)?;
             Ok(File::Csv(Box::new(table)))
