@@ -36,7 +36,7 @@ pub struct TableOutput {
 
 /// The formats of rows.
 enum Rows {
-    Csv(CsvWriter<Output>),
+    Csv(Box<CsvWriter<Output>>),
     Picasso(Box<PicassoWriter<Output>>),
 }
 
@@ -65,7 +65,7 @@ impl TableOutput {
         let SaveOptions { overwrite, picasso } = options;
         refuse_beside(path, format, overwrite)?;
         let rows = match format {
-            TableFormat::Csv => Rows::Csv(CsvWriter::new(output)),
+            TableFormat::Csv => Rows::Csv(Box::new(CsvWriter::new(output))),
             TableFormat::Picasso => {
                 Rows::Picasso(Box::new(PicassoWriter::new(output).with_version(picasso)))
             }
