@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyFileExistsError, PyValueError};
 use pyo3::prelude::*;
-use spotfit::output::Output;
 use spotfit::record::{Origin, Record};
 use spotfit::table::{
     self, Column, ColumnNames, Filter, Kind, PicassoVersion, SaveOptions, Table, TableError,
-    TableFormat, TableOutput, TableReader, TextOptions, Unit,
+    TableFormat, TableReader, TextOptions, Unit,
 };
 
 use crate::error::room;
@@ -56,15 +55,8 @@ pub(crate) type Given<'py> = (String, String, String, Bound<'py, PyAny>, Vec<Str
 pub(crate) type Made<'py> =
     (String, &'static str, &'static str, Bound<'py, PyArray1<f64>>, Vec<String>);
 
-/// Units by their symbols.
-const UNITS: [(&str, Unit); 6] = [
-    ("", Unit::None),
-    ("px", Unit::Pixel),
-    ("nm", Unit::Nanometre),
-    ("photon", Unit::Photon),
-    ("rad", Unit::Radian),
-    ("s", Unit::Second),
-];
+/// Units, which Python has as their symbols.
+const UNITS: [Unit; 5] = [Unit::Pixel, Unit::Nanometre, Unit::Photon, Unit::Radian, Unit::Second];
 
 /// Kinds by their names.
 const KINDS: [(&str, Kind); 5] = [
@@ -101,10 +93,9 @@ pub(crate) fn columns(py: Python<'_>, mut table: Table) -> Vec<Made<'_>> {
     let names: Vec<String> = table.columns().iter().map(|column| column.name.clone()).collect();
     let taken = names.into_iter().filter_map(|name| table.remove(&name));
     let made = taken.map(|Column { name, unit, kind, values }| {
-        let symbol = UNITS.iter().find(|(_, own)| *own == unit).map_or("", |(symbol, _)| symbol);
         let told = KINDS.iter().find(|(_, own)| *own == kind).map_or("double", |(told, _)| told);
         let words = if let Kind::Words(words) = kind { words } else { Vec::new() };
-        (name, symbol, told, PyArray1::from_vec(py, values), words)
+        (name, unit.symbol(), told, PyArray1::from_vec(py, values), words)
     });
     made.collect()
 }
@@ -122,7 +113,7 @@ pub(crate) fn table(py: Python<'_>, given: Vec<Given<'_>>, info: &Info) -> PyRes
                 format!("{name} has {} values, other columns {}", values.len(), table.rows());
             return Err(PyValueError::new_err(told));
         }
-        let unit = UNITS.iter().find(|(symbol, _)| *symbol == unit);
+        let unit = UNITS.into_iter().find(|known| known.symbol() == unit).unwrap_or_default();
         let kind = if words.is_empty() {
             KINDS
                 .iter()
@@ -131,7 +122,6 @@ pub(crate) fn table(py: Python<'_>, given: Vec<Given<'_>>, info: &Info) -> PyRes
         } else {
             Kind::Words(words)
         };
-        let unit = unit.map_or(Unit::None, |(_, own)| *own);
         table.set(Column::new(&name, unit, kind, values));
     }
     Ok(table)
@@ -213,15 +203,8 @@ pub(crate) fn write_table(
     let options = SaveOptions::default().with_overwrite(overwrite).with_picasso(picasso);
     let table = table(py, columns, info.get())?;
     let pool = threads::pool()?;
-    let save = || {
-        let mut output = TableOutput::create(&path, options)?;
-        output.write(&table)?;
-        let (outputs, written) = output.finish()?;
-        Output::finish_all(outputs, &mut |_| true)?;
-        Ok(written)
-    };
-    let written = py.detach(|| pool.install(save)).map_err(of_file(&path))?;
-    Ok(written.left_out.total())
+    let left_out = py.detach(|| pool.install(|| table.save_with(&path, options)));
+    Ok(left_out.map_err(of_file(&path))?.total())
 }
 
 /// For each row whether a condition holds.

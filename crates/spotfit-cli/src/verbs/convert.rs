@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::error::{CliError, step};
-use crate::say::listener::Terminal;
+use crate::error::CliError;
 use crate::words::locs::{LocsArguments, LocsOutput};
 use crate::words::output::Writing;
 use crate::words::report::ReportArguments;
@@ -61,12 +60,10 @@ pub(crate) fn run(arguments: &ConvertArguments) -> Result<(), CliError> {
         return one(arguments);
     }
     let sources = arguments.locs.sources_for(&arguments.more, &arguments.output)?;
-    let mut output = LocsOutput::of_all(&sources, &arguments.output, arguments.overwrite)?;
+    let output = LocsOutput::of_all(&sources, &arguments.output, arguments.overwrite)?;
     let frames = arguments.frames.map(Frames::from).unwrap_or_default();
     let options = JoinOptions::default().with_unit(arguments.unit).with_frames(frames);
-    let report = join::run(&options, &sources, &mut output, &Terminal::default());
-    let report = report.map_err(step(output.name()))?;
-    output.finish()?;
+    let report = output.made(|output, listener| join::run(&options, &sources, output, listener))?;
     arguments.report.tell(&report)
 }
 
@@ -77,10 +74,9 @@ fn one(arguments: &ConvertArguments) -> Result<(), CliError> {
         return Err(CliError::Other(reason.into()));
     }
     let source = arguments.locs.source_for(&arguments.output)?;
-    let mut output = LocsOutput::of(&source, &arguments.output, arguments.overwrite)?;
+    let output = LocsOutput::of(&source, &arguments.output, arguments.overwrite)?;
     let options = ConvertOptions::default().with_unit(arguments.unit);
-    let report = convert::run(&options, &source, &mut output, &Terminal::default());
-    let report = report.map_err(step(output.name()))?;
-    output.finish()?;
+    let report =
+        output.made(|output, listener| convert::run(&options, &source, output, listener))?;
     arguments.report.tell(&report)
 }

@@ -1,13 +1,14 @@
 //! `spotfit drift`: finds drift and takes it out.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use crate::error::{CliError, step};
 use crate::say::listener::Terminal;
-use crate::words::locs::{LocsArguments, LocsOutput, plain, written};
-use crate::words::output::{Output, Writing};
+use crate::words::locs::{LocsArguments, LocsOutput, plain, write_plain};
+use crate::words::output::Writing;
 use crate::words::paths::refuse_ending;
 use crate::words::plot::{draw_plot, refuse_plot};
 use crate::words::record::{RecordArguments, counts};
@@ -15,7 +16,7 @@ use crate::words::report::ReportArguments;
 use crate::words::written::WrittenFile;
 use spotfit::Length;
 use spotfit::steps::drift::{self, Beads, DriftOptions};
-use spotfit::table::{CsvWriter, Table};
+use spotfit::table::TableFormat;
 
 #[derive(Debug, Args)]
 #[command(
@@ -87,7 +88,7 @@ pub(crate) fn run(arguments: &DriftArguments) -> Result<(), CliError> {
         arguments.read(&mut |role, file| record.reads(role, file))?;
     }
     if let (Some(record), Some(path)) = (&mut of_drift, source.path()) {
-        written(path).iter().try_for_each(|file| record.reads("table", file))?;
+        TableFormat::files(path).iter().try_for_each(|file| record.reads("table", file))?;
     }
     let apply = arguments.apply.as_deref().map(plain).transpose()?;
     let beads = match (beads, &arguments.beads) {
@@ -110,10 +111,10 @@ pub(crate) fn run(arguments: &DriftArguments) -> Result<(), CliError> {
         let (table, frames) = (found.table(), found.report.frames);
         record.change(|record| record.pixel_size = table.info.pixel_size);
         files
-            .extend(record.around(vec![write_table(path, &table)?], counts([("frames", frames)]))?);
+            .extend(record.around(vec![write_plain(path, &table)?], counts([("frames", frames)]))?);
     }
     files.extend(plot.map(|path| draw_plot(path, &found.drawing())).transpose()?);
-    output.finish_with(files)?;
+    output.finish(files, BTreeMap::new())?;
     arguments.report.tell(&found.report)
 }
 
@@ -129,13 +130,4 @@ impl DriftArguments {
         }
         Ok(())
     }
-}
-
-fn write_table(path: &Path, table: &Table) -> Result<Output, CliError> {
-    let mut output = Output::create(path)?;
-    let name = output.name().to_owned();
-    let mut writer = CsvWriter::new(&mut output);
-    let written = writer.write(table).and_then(|()| writer.finish().map(drop));
-    written.map_err(CliError::write(&name))?;
-    Ok(output)
 }

@@ -2,8 +2,7 @@
 
 use clap::Args;
 
-use crate::error::{CliError, step};
-use crate::say::listener::Terminal;
+use crate::error::CliError;
 use crate::say::message::print;
 use crate::words::locs::{LocsArguments, LocsOutput};
 use crate::words::output::Writing;
@@ -71,9 +70,8 @@ pub(crate) fn run(arguments: &FilterArguments) -> Result<(), CliError> {
         .with_merge(arguments.merge)
         .with_neighbours(arguments.neighbours)
         .with_radius(arguments.radius);
-    let mut output = LocsOutput::of(&source, path, arguments.overwrite)?;
-    let report = filter::run(&options, &source, &mut output, &Terminal::default());
-    let report = report.map_err(step(output.name()))?;
-    output.finish()?;
+    let output = LocsOutput::of(&source, path, arguments.overwrite)?;
+    let report =
+        output.made(|output, listener| filter::run(&options, &source, output, listener))?;
     arguments.report.tell(&report)
 }

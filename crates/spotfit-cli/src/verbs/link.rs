@@ -2,8 +2,7 @@
 
 use clap::Args;
 
-use crate::error::{CliError, step};
-use crate::say::listener::Terminal;
+use crate::error::CliError;
 use crate::words::locs::{LocsArguments, LocsOutput};
 use crate::words::output::Writing;
 use crate::words::report::ReportArguments;
@@ -43,14 +42,12 @@ pub(crate) struct LinkArguments {
 pub(crate) fn run(arguments: &LinkArguments) -> Result<(), CliError> {
     arguments.report.check(&arguments.output)?;
     let source = arguments.locs.source_for(&arguments.output)?;
-    let mut output = LocsOutput::of(&source, &arguments.output, arguments.overwrite)?;
+    let output = LocsOutput::of(&source, &arguments.output, arguments.overwrite)?;
     let options = LinkOptions::default()
         .with_radius(arguments.radius)
         .with_radius_z(arguments.radius_z)
         .with_gap(arguments.gap)
         .with_label(arguments.label);
-    let report = link::run(&options, &source, &mut output, &Terminal::default());
-    let report = report.map_err(step(output.name()))?;
-    output.finish()?;
+    let report = output.made(|output, listener| link::run(&options, &source, output, listener))?;
     arguments.report.tell(&report)
 }

@@ -13,14 +13,13 @@ use crate::words::follow::IdleArguments;
 use crate::words::input::{NO_FRAME, frame_format};
 use crate::words::localize::LocalizeWords;
 use crate::words::locs::{LocsOutput, format_of, refuse_replacing};
-use crate::words::output::{Output, Writing};
+use crate::words::output::Writing;
 use crate::words::paths::{is_stream, refuse_ending};
 use crate::words::preset::PresetArguments;
 use crate::words::report::ReportArguments;
 use crate::words::written::WrittenFile;
-use spotfit::record::Record;
+use spotfit::steps::Stack;
 use spotfit::steps::localize::{LocalizeOptions, Localizing, inputs_of};
-use spotfit::steps::{GrowingTable, Stack};
 use spotfit::table::TableFormat;
 
 #[derive(Debug, Args)]
@@ -93,18 +92,22 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
         }
         (None, _) => None,
     };
-    if arguments.follow && format == TableFormat::Csv && !is_stream(output) {
-        return grow(job, (&options, record), mask, arguments);
-    }
-    let table = LocsOutput::create(output, 0.0, *writing)?.with_record(record)?;
+    let grows = arguments.follow && format == TableFormat::Csv && !is_stream(output);
+    let table = match grows {
+        true => LocsOutput::growing(output, *writing)?,
+        false => LocsOutput::create(output, *writing)?,
+    };
     // Whoever waits for frames, or sends them, wants to see the rows.
     let comes = arguments.follow || movie == Path::new("-");
-    let mut table = table.flushing(comes);
+    let mut table = table.with_record(record)?.flushing(comes);
+    if grows {
+        interrupt::means(format!("{} has the rows so far", table.name()));
+    }
     let done = job.run(&mut table, &listener).map_err(step(table.name()))?;
     if let Some(record) = table.record_mut().filter(|_| arguments.follow) {
         record.inputs = inputs_of(&options, movie, &done)?;
     }
-    table.finish_counted(mask.into_iter().collect(), done.counts())?;
+    table.finish(mask.into_iter().collect(), done.counts())?;
     report.tell(&done)
 }
 
@@ -135,28 +138,4 @@ fn stack(arguments: &LocalizeArguments, options: &LocalizeOptions) -> Result<Sta
     }
     let format = frame_format(frame.as_deref())?;
     Ok(Stack::stream("standard input", io::stdin(), format, &words.movie()?)?)
-}
-
-/// Localizes a movie that is being written into a table that grows with it.
-fn grow(
-    job: Localizing,
-    (options, record): (&LocalizeOptions, Record),
-    mask: Option<Output>,
-    arguments: &LocalizeArguments,
-) -> Result<(), CliError> {
-    let LocalizeArguments { movie, output, report, writing, .. } = arguments;
-    let name = output.display().to_string();
-    let mut table = GrowingTable::create(output, writing.overwrite)?;
-    if !writing.no_record {
-        table = table.with_record(record)?;
-    }
-    interrupt::means(format!("{name} has the rows so far"));
-    let done = job.run(&mut table, &Terminal::default()).map_err(step(&name))?;
-    if let Some(record) = table.record_mut() {
-        record.inputs = inputs_of(options, movie, &done)?;
-    }
-    let mask = mask.into_iter().map(Into::into);
-    let finished = table.finish(mask, done.counts(), &mut || interrupt::check().is_ok());
-    finished.map_err(step(&name))?;
-    report.tell(&done)
 }

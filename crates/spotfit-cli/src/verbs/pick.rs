@@ -1,19 +1,19 @@
 //! `spotfit pick`: what lies in parts of a table.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use crate::error::{CliError, step};
 use crate::say::listener::Terminal;
-use crate::words::locs::{LocsArguments, LocsOutput};
-use crate::words::output::{Output, Writing};
+use crate::words::locs::{LocsArguments, LocsOutput, write_plain};
+use crate::words::output::Writing;
 use crate::words::paths::{is_standard_output, refuse_ending};
 use crate::words::report::ReportArguments;
 use crate::words::written::WrittenFile;
 use spotfit::steps::Sink;
 use spotfit::steps::pick::{self, Pick, PickOptions};
-use spotfit::table::CsvWriter;
 
 #[derive(Debug, Args)]
 #[command(
@@ -111,17 +111,9 @@ pub(crate) fn run(arguments: &PickArguments) -> Result<(), CliError> {
     let found = pick::run(&options, &source, sink, &Terminal::default());
     let name = inside.as_deref().unwrap_or(Path::new("")).display().to_string();
     let found = found.map_err(step(&name))?;
-    let written = output.as_deref().map(|path| {
-        let mut output = Output::create(path)?;
-        let name = output.name().to_owned();
-        let mut writer = CsvWriter::new(&mut output);
-        let written = writer.write(&found.table()).and_then(|()| writer.finish().map(drop));
-        written.map_err(CliError::write(&name))?;
-        Ok::<_, CliError>(output)
-    });
-    let written = written.transpose()?;
+    let written = output.as_deref().map(|path| write_plain(path, &found.table())).transpose()?;
     match (table, written) {
-        (Some(table), written) => table.finish_with(written.into_iter().collect())?,
+        (Some(table), written) => table.finish(written.into_iter().collect(), BTreeMap::new())?,
         (None, Some(written)) => written.finish()?,
         (None, None) => {}
     }

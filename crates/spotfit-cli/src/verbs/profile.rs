@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::error::CliError;
 use crate::say::listener::Terminal;
-use crate::words::locs::LocsArguments;
+use crate::words::locs::{LocsArguments, write_plain};
 use crate::words::output::{Output, complete};
 use crate::words::paths::refuse_ending;
 use crate::words::report::ReportArguments;
@@ -12,7 +12,6 @@ use crate::words::several::{Several, several};
 use crate::words::written::WrittenFile;
 use spotfit::Length;
 use spotfit::steps::profile::{self, ProfileOptions};
-use spotfit::table::CsvWriter;
 
 #[derive(Debug, Args)]
 #[command(
@@ -60,12 +59,7 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), CliError> {
     let found = profile::run(&options, &source, &Terminal::default())?;
     let mut files = Vec::new();
     if let Some(path) = output {
-        let mut output = Output::create(path)?;
-        let name = output.name().to_owned();
-        let mut writer = CsvWriter::new(&mut output);
-        let written = writer.write(&found.table()).and_then(|()| writer.finish().map(drop));
-        written.map_err(CliError::write(&name))?;
-        files.push(output);
+        files.push(write_plain(path, &found.table())?);
     }
     if let Some(path) = plot {
         let mut output = Output::create(path)?;

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::error::{CliError, step};
-use crate::say::listener::Terminal;
+use crate::error::CliError;
 use crate::words::lengths::side;
 use crate::words::locs::{LocsArguments, LocsOutput};
 use crate::words::output::Writing;
@@ -75,8 +74,6 @@ pub(crate) fn run(arguments: &ZArguments) -> Result<(), CliError> {
     {
         record.calibration = Some(calibration(&finder));
     }
-    let report = z::run(&options, &source, &mut output, &Terminal::default());
-    let report = report.map_err(step(output.name()))?;
-    output.finish()?;
+    let report = output.made(|output, listener| z::run(&options, &source, output, listener))?;
     arguments.report.tell(&report)
 }

@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use crate::error::{CliError, step};
 use crate::interrupt;
 use crate::say::hearer::hearer;
+use crate::say::listener::Terminal;
 use crate::say::message::say;
 use crate::words::input::Input;
 use crate::words::output::{Output, Writing};
@@ -16,7 +17,7 @@ use crate::words::record::{reads, typed};
 use spotfit::record::{Origin, Record};
 use spotfit::steps::{Sink, Source, TableFile};
 use spotfit::table::{
-    ColumnNames, DecimalMark, SaveOptions, Table, TableError, TableFormat, TextOptions, sidecar,
+    ColumnNames, CsvWriter, DecimalMark, Table, TableError, TableFormat, TextOptions,
 };
 
 /// A table to read, and what the file may not say.
@@ -183,17 +184,12 @@ fn say_unknown(layout: &Table) {
     }
 }
 
-/// A table being written.
+/// A table being written, of which whoever hears the verb hears, too.
 pub(crate) struct LocsOutput {
     name: String,
-    /// Whether it goes to a stream, which has no record.
-    stream: bool,
     file: TableFile,
-    /// What is added to x and y, in pixels.
-    shift: f64,
-    writing: Writing,
-    /// Whether rows are handed on block by block.
-    flushes: bool,
+    /// Whether nobody wants a record, or the table goes to a stream, which has none.
+    no_record: bool,
 }
 
 /// What is added to x and y, in pixels, of a table that goes to another file.
@@ -206,15 +202,11 @@ fn shift(corner: bool, from_picasso: bool, to: &Path) -> Result<f64, CliError> {
 }
 
 impl Sink for LocsOutput {
-    fn write(&mut self, mut block: Table) -> Result<(), TableError> {
+    fn write(&mut self, block: Table) -> Result<(), TableError> {
         if let Some(hearer) = hearer() {
             hearer.rows(&block);
         }
-        if self.shift != 0.0 {
-            block.shift(self.shift)?;
-        }
-        self.file.write(block)?;
-        if self.flushes { self.file.flush() } else { Ok(()) }
+        self.file.write(block)
     }
 }
 
@@ -233,32 +225,43 @@ impl LocsOutput {
         let inputs = || sources.iter().filter_map(Source::path);
         let corner = sources.first().is_some_and(Source::has_corner_origin);
         let picasso = sources.first().is_some_and(Source::is_picasso);
-        let output = Self::create(path, shift(corner, picasso, path)?, writing)?;
+        let shift = shift(corner, picasso, path)?;
+        let mut output = Self::create(path, writing)?;
+        output.file = output.file.with_shift(shift);
         output.with_record(made_of(inputs(), corner, path)?)
     }
 
     /// Begins to write a table; its format is that of the name, or CSV for standard output.
-    pub(crate) fn create(path: &Path, shift: f64, writing: Writing) -> Result<Self, CliError> {
-        let name = path.display().to_string();
+    pub(crate) fn create(path: &Path, writing: Writing) -> Result<Self, CliError> {
         let format = format_of(path)?;
-        let Writing { overwrite, picasso, .. } = writing;
-        // Before any work is done for it.
-        TableFile::refuse_stranger(path, format, overwrite)?;
-        let options = SaveOptions::default().with_overwrite(overwrite).with_picasso(picasso);
-        let file = TableFile::through(Output::create(path)?.into(), path, format, options);
+        let output = Output::create(path)?.into();
+        Self::new(path, writing, TableFile::through(output, path, format, writing.into()))
+    }
+
+    /// Begins to write a table that grows.
+    pub(crate) fn growing(path: &Path, writing: Writing) -> Result<Self, CliError> {
+        Self::new(path, writing, TableFile::growing(path, writing.into()))
+    }
+
+    fn new(
+        path: &Path,
+        writing: Writing,
+        file: Result<TableFile, StepError>,
+    ) -> Result<Self, CliError> {
+        let name = path.display().to_string();
         let file = file.map_err(step(&name))?;
-        Ok(Self { name, stream: is_stream(path), file, shift, writing, flushes: false })
+        Ok(Self { name, file, no_record: writing.no_record || is_stream(path) })
     }
 
     /// The same for those who read a stream while it is written.
     pub(crate) fn flushing(self, flushes: bool) -> Self {
-        Self { flushes, ..self }
+        Self { file: self.file.flushing(flushes), ..self }
     }
 
     /// The same with a record beside the table, unless it is not wanted or the table goes to a stream. It is completed when the
     /// table is.
     pub(crate) fn with_record(self, record: Record) -> Result<Self, CliError> {
-        if self.writing.no_record || self.stream {
+        if self.no_record {
             return Ok(self);
         }
         Ok(Self { file: self.file.with_record(record)?, ..self })
@@ -274,13 +277,18 @@ impl LocsOutput {
         self.file.record_mut()
     }
 
-    /// Completes the table, and the files beside it if it has any, together with other files.
-    pub(crate) fn finish_with(self, others: Vec<Output>) -> Result<(), CliError> {
-        self.finish_counted(others, BTreeMap::new())
+    /// Writes the whole table, as an operation does it.
+    pub(crate) fn made<T>(
+        mut self,
+        run: impl FnOnce(&mut Self, &Terminal) -> Result<T, StepError>,
+    ) -> Result<T, CliError> {
+        let report = run(&mut self, &Terminal::default()).map_err(step(&self.name))?;
+        self.finish(Vec::new(), BTreeMap::new())?;
+        Ok(report)
     }
 
-    /// The same with what was counted, for the record.
-    pub(crate) fn finish_counted(
+    /// Completes the table, and the files beside it if it has any, together with other files, and with what was counted, for the record.
+    pub(crate) fn finish(
         self,
         others: Vec<Output>,
         counts: BTreeMap<String, u64>,
@@ -294,14 +302,17 @@ impl LocsOutput {
         Ok(())
     }
 
-    pub(crate) fn finish(self) -> Result<(), CliError> {
-        self.finish_with(Vec::new())
-    }
-
     /// The file that is written, as it was named.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
+}
+
+/// A CSV table that is no table of localizations, about to be there.
+pub(crate) fn write_plain(path: &Path, table: &Table) -> Result<Output, CliError> {
+    let mut writer = CsvWriter::new(Output::create(path)?);
+    let written = writer.write(table).and_then(|()| writer.finish());
+    written.map_err(CliError::write(&path.display().to_string()))
 }
 
 /// The record of a table that the running verb makes of others.
@@ -314,7 +325,7 @@ fn made_of<'a>(
     // Picasso's tables have (0, 0) at the centre.
     let picasso = format_of(output)? == TableFormat::Picasso;
     record.origin = Some(Origin::corner(corner && !picasso));
-    for file in inputs.flat_map(written) {
+    for file in inputs.flat_map(TableFormat::files) {
         reads(&mut record, "table", &file)?;
     }
     Ok(record)
@@ -347,23 +358,12 @@ pub(crate) fn opened(
     text: TextOptions,
 ) -> Result<Source, CliError> {
     let (input, length) = Input::open(path)?;
-    if length.is_some() {
-        let source = Source::file(path).with_pixel_size(pixel_size)?;
-        return Ok(source.with_first_frame(first_frame).with_column_names(names).with_text(text));
-    }
-    let name = path.display().to_string();
-    Ok(Source::once(&name, Box::new(input), first_frame, &names, pixel_size, text)?)
-}
-
-/// The files of a table at this path.
-pub(crate) fn written(path: &Path) -> Vec<PathBuf> {
-    match TableFormat::of(path) {
-        Some(TableFormat::Picasso) => vec![path.to_owned(), sidecar(path)],
-        _ => vec![path.to_owned()],
-    }
+    let source = Source::file(path).with_pixel_size(pixel_size)?;
+    let source = source.with_first_frame(first_frame).with_column_names(names).with_text(text);
+    if length.is_some() { Ok(source) } else { Ok(source.once(input)?) }
 }
 
 /// Refuses an output that would replace an input, by itself or by the file beside it.
 pub(crate) fn refuse_replacing(input: &Path, output: &Path) -> Result<(), CliError> {
-    written(output).iter().try_for_each(|written| refuse_same_file(input, written))
+    TableFormat::files(output).iter().try_for_each(|file| refuse_same_file(input, file))
 }

@@ -12,7 +12,7 @@ use crate::error::CliError;
 use crate::interrupt;
 use crate::say::hearer::hearer;
 use crate::words::written::was_checked;
-use spotfit::table::PicassoVersion;
+use spotfit::table::{PicassoVersion, SaveOptions};
 
 /// How tables are written.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -29,6 +29,12 @@ pub(crate) struct Writing {
     /// later.
     #[arg(help_heading = "Output", long, value_name = "0|1", default_value_t)]
     pub(crate) picasso: PicassoVersion,
+}
+
+impl From<Writing> for SaveOptions {
+    fn from(Writing { overwrite, picasso, .. }: Writing) -> Self {
+        Self::default().with_overwrite(overwrite).with_picasso(picasso)
+    }
 }
 
 /// Refuses to replace a file that nobody named, unless it is one of ours or may be replaced all the same.

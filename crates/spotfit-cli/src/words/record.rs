@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use spotfit::record::{InputFile, Record, RecordError, State};
+use spotfit::record::{InputFile, Record, RecordError};
 
 use crate::error::CliError;
 use crate::say::hearer::hearer;
-use crate::words::output::{Output, Writing, refuse_stranger};
+use crate::words::output::{Output, Writing};
 use crate::words::paths::is_stream;
 
 /// Whether a record stands beside an output.
@@ -37,7 +37,7 @@ impl RecordArguments {
         let recorded = Recorded { record, output: output.to_owned(), overwrite };
         if recorded.record.is_some() {
             // Before any work is done for it.
-            recorded.refuse_stranger()?;
+            Record::refuse_stranger(output, overwrite)?;
         }
         Ok(recorded)
     }
@@ -52,10 +52,6 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    fn refuse_stranger(&self) -> Result<(), CliError> {
-        refuse_stranger(&Record::path(&self.output), Record::is_ours, self.overwrite)
-    }
-
     /// Changes it, if there is one.
     pub(crate) fn change(&mut self, change: impl FnOnce(&mut Record)) {
         if let Some(record) = &mut self.record {
@@ -84,26 +80,15 @@ impl Recorded {
         self.record
     }
 
-    /// A record that is to be there.
-    fn write(&self, record: &Record) -> Result<Output, CliError> {
-        let mut file = Output::create(&Record::path(&self.output))?;
-        file.write_all(record.text().as_bytes())?;
-        Ok(file)
-    }
-
-    /// The files of the output with the record around them, in the order in which they are to appear: it says `begun` before they are
-    /// there, and `done` after it, so that whoever is killed between them leaves nothing that is taken for what it is not.
+    /// The files of the output with the record around them, in the order in which they are to appear.
     pub(crate) fn around(
         self,
         files: Vec<Output>,
         counts: impl IntoIterator<Item = (String, u64)>,
     ) -> Result<Vec<Output>, CliError> {
-        let Some(record) = &self.record else { return Ok(files) };
-        self.refuse_stranger()?;
-        let begun = record.begun(Record::beside(&self.output).as_ref(), self.output.exists());
-        let mut done = record.clone();
-        done.state = State::Done { counts: counts.into_iter().collect() };
-        let (first, last) = (self.write(&begun)?, self.write(&done)?);
+        let Some(record) = self.record else { return Ok(files) };
+        let counts = counts.into_iter().collect();
+        let [first, last] = record.around(&self.output, self.overwrite, counts)?.map(Output::from);
         Ok(std::iter::once(first).chain(files).chain([last]).collect())
     }
 }

@@ -34,21 +34,16 @@ struct Named {
 #[error("{0}")]
 pub struct ColumnNamesError(String);
 
-/// Units as they are written, and as our tables have them.
-const UNITS: [(&str, &str); 12] = [
-    ("nm", "nm"),
-    ("um", "um"),
-    ("µm", "um"),
-    ("μm", "um"),
-    ("px", "px"),
-    ("pix", "px"),
-    ("pixel", "px"),
-    ("pixels", "px"),
-    ("photon", "photon"),
-    ("photons", "photon"),
-    ("rad", "rad"),
-    ("deg", "deg"),
-];
+/// A unit as it is written, as our tables have it.
+fn unit(word: &str) -> Option<&str> {
+    match word {
+        "nm" | "um" | "px" | "photon" | "rad" | "deg" => Some(word),
+        "µm" | "μm" => Some("um"),
+        "pix" | "pixel" | "pixels" => Some("px"),
+        "photons" => Some("photon"),
+        _ => None,
+    }
+}
 
 impl ColumnNames {
     /// The same with one more: its name here, that in the file, and its unit if it has one.
@@ -100,14 +95,9 @@ impl FromStr for ColumnNames {
             let (name, column) = part.split_once('=').ok_or_else(wrong)?;
             let column = column.trim();
             let last = column.rsplit_once(char::is_whitespace);
-            let unit = last.and_then(|(column, word)| {
-                let (_, unit) = UNITS.iter().find(|(written, _)| *written == word)?;
-                Some((column, *unit))
-            });
-            all = match unit {
-                Some((column, unit)) => all.with(name, column, Some(unit))?,
-                None => all.with(name, column, None)?,
-            };
+            let named = last.and_then(|(column, word)| Some((column, Some(unit(word)?))));
+            let (column, unit) = named.unwrap_or((column, None));
+            all = all.with(name, column, unit)?;
         }
         match all.is_empty() {
             true => Err(ColumnNamesError("no column is named: NAME=COLUMN [UNIT],…".to_owned())),

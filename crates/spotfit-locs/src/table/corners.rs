@@ -27,7 +27,7 @@ pub struct CornerReader<R> {
     block: Table,
     next: usize,
     /// Rows before the block.
-    before: u64,
+    before: usize,
     ended: bool,
 }
 
@@ -43,8 +43,7 @@ impl<R: Read> CornerReader<R> {
         for name in [Meaning::X, Meaning::Y] {
             let column = block.column(name).ok_or_else(|| TableError::Column(name.to_string()))?;
             if column.unit != Unit::Pixel {
-                let (column, found) = (name.to_string(), column.unit);
-                return Err(TableError::PixelSize { column, found, needed: Unit::Pixel });
+                return Err(TableError::no_pixel_size(column, Unit::Pixel));
             }
         }
         Ok(Self { reader, block, next: 0, before: 0, ended: false })
@@ -52,7 +51,7 @@ impl<R: Read> CornerReader<R> {
 
     fn corner(&mut self) -> Result<Option<Corner>, TableError> {
         while self.next == self.block.rows() {
-            self.before += self.block.rows() as u64;
+            self.before += self.block.rows();
             let Some(block) = self.reader.read()? else { return Ok(None) };
             (self.block, self.next) = (block, 0);
         }
@@ -61,12 +60,8 @@ impl<R: Read> CornerReader<R> {
         let whole = |name: Meaning| {
             let value = self.block.values(name)?[row];
             let whole = value as u32;
-            let wrong = || TableError::Row {
-                row: self.before + row as u64 + 1,
-                column: name.to_string(),
-                value,
-                needed: "a whole number, from 0",
-            };
+            let wrong =
+                || TableError::row(self.before + row, name, value, "a whole number, from 0");
             if f64::from(whole) == value { Ok(whole) } else { Err(wrong()) }
         };
         let frame =

@@ -2,8 +2,10 @@
 
 use std::io;
 
-use super::Unit;
+use spotfit_files::private::excerpt;
+
 use super::others::OtherProgram;
+use super::{Column, Unit};
 
 /// The longest row with its line end, in bytes.
 pub(super) const LONGEST_ROW: usize = 1 << 16;
@@ -201,4 +203,38 @@ pub enum TableError {
     /// The columns of two parts of a table differ.
     #[error("the columns of the parts of this table differ: {0}")]
     Parts(String),
+}
+
+impl TableError {
+    /// A value in a row, counted from 0, is not what it should be.
+    pub fn row(row: usize, column: impl AsRef<str>, value: f64, needed: &'static str) -> Self {
+        let column = column.as_ref().to_owned();
+        Self::Row { row: row as u64 + 1, column, value, needed }
+    }
+
+    /// A word in a row, counted from 0, is not what it should be.
+    pub fn word(row: usize, column: impl AsRef<str>, value: &str, needed: &'static str) -> Self {
+        let (column, value) = (column.as_ref().to_owned(), excerpt(value));
+        Self::Word { row: row as u64 + 1, column, value, needed }
+    }
+
+    /// A column is needed in another unit, and the size of a pixel is not known.
+    pub fn no_pixel_size(column: &Column, needed: Unit) -> Self {
+        Self::PixelSize { column: column.name.clone(), found: column.unit, needed }
+    }
+
+    /// A format cannot hold the name of a column.
+    pub(super) fn name(column: &str, reason: impl Into<String>) -> Self {
+        Self::Name { column: excerpt(&column.escape_debug().to_string()), reason: reason.into() }
+    }
+
+    /// The same in a text of which this part begins after so many lines.
+    pub(super) fn after(mut self, lines: u64) -> Self {
+        if let Self::LongRow { line } | Self::Fields { line, .. } | Self::Value { line, .. } =
+            &mut self
+        {
+            *line += lines;
+        }
+        self
+    }
 }

@@ -19,9 +19,11 @@ mod meaning;
 mod names;
 mod number;
 mod others;
+mod output;
 pub(crate) mod picasso;
 mod positions;
 mod powers;
+mod read;
 mod version;
 
 use std::borrow::Cow;
@@ -34,11 +36,13 @@ pub use column_names::{ColumnNames, ColumnNamesError};
 pub use corners::CornerReader;
 pub use csv::{CsvReader, CsvWriter, TextOptions};
 pub use error::TableError;
-pub use file::{SaveOptions, TableFormat, TableOutput, TableReader, TableWriter, Written};
+pub use file::TableFormat;
 pub(crate) use meaning::Merge;
 pub use meaning::{Dimension, Meaning};
-pub use others::{OtherProgram, OtherReader};
+pub use others::OtherProgram;
+pub use output::{SaveOptions, TableOutput};
 pub use picasso::{LeftOut, PicassoReader, PicassoWriter, is_our_sidecar, sidecar};
+pub use read::TableReader;
 pub use spotfit_files::columns::DecimalMark;
 pub use version::PicassoVersion;
 
@@ -75,15 +79,15 @@ impl fmt::Display for Unit {
 }
 
 impl Unit {
-    /// As it stands in the name of a column.
-    fn symbol(self) -> Option<&'static str> {
+    /// As it stands in the name of a column; empty if there is none.
+    pub fn symbol(self) -> &'static str {
         match self {
-            Self::None => None,
-            Self::Pixel => Some("px"),
-            Self::Nanometre => Some("nm"),
-            Self::Photon => Some("photon"),
-            Self::Radian => Some("rad"),
-            Self::Second => Some("s"),
+            Self::None => "",
+            Self::Pixel => "px",
+            Self::Nanometre => "nm",
+            Self::Photon => "photon",
+            Self::Radian => "rad",
+            Self::Second => "s",
         }
     }
 
@@ -153,6 +157,11 @@ impl Column {
         let meaning = self.meaning().filter(|meaning| meaning.is_used());
         matches!(self.unit, Unit::Pixel | Unit::Nanometre)
             && meaning.is_none_or(|meaning| meaning.dimension() == Dimension::Length)
+    }
+
+    /// Whether it is known as one of such numbers.
+    pub fn is_of(&self, dimension: Dimension) -> bool {
+        self.meaning().is_some_and(|meaning| meaning.dimension() == dimension)
     }
 
     /// The same without its values.
@@ -387,20 +396,15 @@ impl Table {
     /// [`TableError::Column`], [`TableError::PixelSize`].
     pub fn lengths(&self, name: impl AsRef<str>, unit: Unit) -> Result<Cow<'_, [f64]>, TableError> {
         let name = name.as_ref();
-        let scaled = |column: &Column| -> Result<f64, TableError> {
-            let missing = || TableError::PixelSize {
-                column: column.name.clone(),
-                found: column.unit,
-                needed: unit,
+        let scaled = |column: &Column| {
+            let size = self.info.pixel_size;
+            let scale = match (column.unit, unit) {
+                (found, needed) if found == needed => Some(1.0),
+                (Unit::Pixel, Unit::Nanometre) => size,
+                (Unit::Nanometre, Unit::Pixel) => size.map(f64::recip),
+                _ => None,
             };
-            match (column.unit, unit) {
-                (Unit::Pixel, Unit::Nanometre) => self.info.pixel_size.ok_or_else(missing),
-                (Unit::Nanometre, Unit::Pixel) => {
-                    self.info.pixel_size.map(f64::recip).ok_or_else(missing)
-                }
-                (found, needed) if found == needed => Ok(1.0),
-                _ => Err(missing()),
-            }
+            scale.ok_or_else(|| TableError::no_pixel_size(column, unit))
         };
         if let Some(column) = self.column(name) {
             let scale = scaled(column)?;
@@ -462,17 +466,12 @@ impl Table {
         }
         let size = self.info.pixel_size;
         for column in &mut self.columns {
-            let in_plane = column.meaning().is_some_and(|one| one.dimension() == Dimension::Length);
-            if column.unit == unit || !(in_plane || column.is_length()) {
+            if column.unit == unit || !(column.is_of(Dimension::Length) || column.is_length()) {
                 continue;
             }
             // What has no unit cannot be converted either.
             let size = size.filter(|_| column.is_length());
-            let size = size.ok_or_else(|| TableError::PixelSize {
-                column: column.name.clone(),
-                found: column.unit,
-                needed: unit,
-            })?;
+            let size = size.ok_or_else(|| TableError::no_pixel_size(column, unit))?;
             match unit {
                 // A division gives back what was multiplied more often than the product with the reciprocal.
                 Unit::Pixel => column.values.iter_mut().for_each(|value| *value /= size),
@@ -490,12 +489,7 @@ impl Table {
     pub fn frames(&self) -> Result<Vec<u32>, TableError> {
         let whole = |(row, &value): (usize, &f64)| {
             let frame = value as u32;
-            let wrong = || TableError::Row {
-                row: row as u64 + 1,
-                column: Meaning::Frame.to_string(),
-                value,
-                needed: "the number of a frame",
-            };
+            let wrong = || TableError::row(row, Meaning::Frame, value, "the number of a frame");
             if f64::from(frame) == value { Ok(frame) } else { Err(wrong()) }
         };
         self.values(Meaning::Frame)?.iter().enumerate().map(whole).collect()

@@ -12,13 +12,10 @@ impl Table {
         for meaning in [Meaning::X, Meaning::Y] {
             let Some(mut column) = self.column(meaning).cloned() else { continue };
             let size = match column.unit {
-                Unit::Nanometre => self.info.pixel_size.ok_or_else(|| TableError::PixelSize {
-                    column: column.name.clone(),
-                    found: Unit::Nanometre,
-                    needed: Unit::Pixel,
-                })?,
-                _ => 1.0,
+                Unit::Nanometre => self.info.pixel_size,
+                _ => Some(1.0),
             };
+            let size = size.ok_or_else(|| TableError::no_pixel_size(&column, Unit::Pixel))?;
             column.values.iter_mut().for_each(|value| *value += pixels * size);
             self.set(column);
         }
@@ -35,18 +32,12 @@ impl Table {
             (self.lengths(Meaning::X, Unit::Pixel)?, self.lengths(Meaning::Y, Unit::Pixel)?);
         let mut positions = Positions::default();
         for (row, &frame) in self.values(Meaning::Frame)?.iter().enumerate() {
-            let wrong = |column: Meaning, value: f64, needed: &'static str| TableError::Row {
-                row: row as u64 + 1,
-                column: column.to_string(),
-                value,
-                needed,
-            };
             if !(0.0..=2f64.powi(52)).contains(&frame) || frame.fract() != 0.0 {
-                return Err(wrong(Meaning::Frame, frame, "the number of a frame"));
+                return Err(TableError::row(row, Meaning::Frame, frame, "the number of a frame"));
             }
             for (name, value) in [(Meaning::X, x[row]), (Meaning::Y, y[row])] {
                 if !value.is_finite() {
-                    return Err(wrong(name, value, "a finite number"));
+                    return Err(TableError::row(row, name, value, "a finite number"));
                 }
             }
             positions.push(frame as usize, x[row] - origin, y[row] - origin);

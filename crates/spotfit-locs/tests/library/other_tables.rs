@@ -4,7 +4,7 @@ use std::io::Cursor;
 use std::path::PathBuf;
 
 use spotfit_files::hdf5::NumberKind;
-use spotfit_locs::table::{Kind, OtherReader, Table, TableError, TableReader, Unit};
+use spotfit_locs::table::{Kind, Table, TableError, TableReader, Unit};
 
 const ROWS: usize = 40;
 
@@ -141,7 +141,7 @@ fn malformed_tables_are_refused() {
     let of = |change, rows: &[u8]| {
         let text = manifest(change);
         let mut reader =
-            OtherReader::smlm(archive(&[("manifest.json", text.as_bytes()), ("a", rows)]))?;
+            TableReader::smlm(archive(&[("manifest.json", text.as_bytes()), ("a", rows)]))?;
         reader.read().map(Option::unwrap_or_default)
     };
     let good = of(["", ""], rows).expect("it is sound");
@@ -165,7 +165,7 @@ fn malformed_tables_are_refused() {
         let error = of(change, rows).expect_err(expected).to_string();
         assert!(error.contains(expected), "{change:?}: {error}");
     }
-    let error = OtherReader::smlm(archive(&[("a", rows)])).expect_err("no manifest").to_string();
+    let error = TableReader::smlm(archive(&[("a", rows)])).expect_err("no manifest").to_string();
     assert!(error.contains("has no 'manifest.json'"), "{error}");
     let folder = tempfile::tempdir().expect("a folder");
     let old = folder.path().join("old.mat");

@@ -8,7 +8,7 @@ use spotfit::localize::{LocalizeOptions, Localizer};
 use spotfit::movie::{Block, Movie, MovieError, MovieLimits, MovieOptions, Pixels, ReadSeek};
 use spotfit::npy::{NpyReader, NumberType};
 use spotfit::render::{Point, RenderOptions, Survey, render};
-use spotfit::table::{CsvReader, OtherReader, PicassoReader, Table, TableError, Unit};
+use spotfit::table::{CsvReader, PicassoReader, Table, TableError, TableReader, Unit};
 use spotfit::yaml;
 use tempfile::TempDir;
 
@@ -450,14 +450,14 @@ fn hdf5(file: &[u8], _: u64) -> Result<(), String> {
 
 /// A table of another program in HDF5.
 fn other_hdf5(file: &[u8], round: u64) -> Result<(), String> {
-    let reader = words(OtherReader::hdf5(Cursor::new(file.to_vec())))?;
+    let reader = words(TableReader::hdf5(Cursor::new(file.to_vec())))?;
     let mut reader =
         if round.is_multiple_of(4) { reader.with_columns(&["x", "y"]) } else { reader };
     shown(|| reader.read())
 }
 
 fn smlm_file(file: &[u8], _: u64) -> Result<(), String> {
-    let mut reader = words(OtherReader::smlm(Cursor::new(file.to_vec())))?;
+    let mut reader = words(TableReader::smlm(Cursor::new(file.to_vec())))?;
     shown(|| reader.read())
 }
 

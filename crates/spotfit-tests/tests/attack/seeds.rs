@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use fit_sim::{MovieSimulation, SimulatedBead};
 use ndarray::Array3;
-use spotfit::table::{CsvReader, Kind, Table, TableFormat, TableWriter};
+use spotfit::table::{CsvReader, Kind, PicassoWriter, Table};
 use tiff::encoder::{Compression, DeflateLevel, Rational, TiffEncoder, colortype};
 
 use crate::common::headers::{self, sif_of};
@@ -214,7 +214,7 @@ static HDF5: LazyLock<[Vec<u8>; 2]> = LazyLock::new(|| {
             table.remove("id");
         }
         assert!(table.columns().iter().all(|column| !matches!(column.kind, Kind::Words(_))));
-        let mut writer = TableWriter::new(Cursor::new(Vec::new()), TableFormat::Picasso);
+        let mut writer = PicassoWriter::new(Cursor::new(Vec::new()));
         writer.write(&table).expect("memory");
         writer.finish().expect("memory").0.into_inner()
     });

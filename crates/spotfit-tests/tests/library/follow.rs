@@ -19,9 +19,7 @@ use spotfit::movie::{FollowOptions, MovieOptions};
 use spotfit::record::{Record, State};
 use spotfit::steps::batch::{self, BatchListener, BatchOptions, BatchProgress, Method};
 use spotfit::steps::localize::{self, CameraOptions, DefectsOption, LocalizeOptions, Localizing};
-use spotfit::steps::{
-    GrowingTable, Listener, Note, PixelScale, Silent, Sink, Stack, StepError, TableFile,
-};
+use spotfit::steps::{Listener, Note, PixelScale, Silent, Sink, Stack, StepError, TableFile};
 use spotfit::table::{
     Column, Kind as Numbers, PicassoVersion, SaveOptions, Table, TableError, TableFormat, Unit,
 };
@@ -79,7 +77,7 @@ fn finished(options: &LocalizeOptions, path: &Path, table: &Path) -> Vec<u8> {
 
 /// A table that somebody looks at while rows are added.
 struct Watched {
-    table: GrowingTable,
+    table: TableFile,
     look: SyncSender<()>,
     rows: usize,
 }
@@ -130,7 +128,7 @@ fn rows_are_those_of_the_finished_movie() {
         let stack = Stack::follow(&path, &MovieOptions::default(), &follow).expect("a movie");
         let job = Localizing::prepare(&options(), stack, TableFormat::Csv, &Silent).expect("a job");
         let record = job.record(&table, PicassoVersion::default()).expect("a record");
-        let growing = GrowingTable::create(&table, false).expect("a table");
+        let growing = TableFile::growing(&table, SaveOptions::default()).expect("a table");
         let growing = growing.with_record(record).expect("a record");
         let mut watched = Watched { table: growing, look, rows: 0 };
         let last = (!kind.has_promise()).then_some((frames, stop));
@@ -273,7 +271,7 @@ fn estimates_are_those_of_the_first_frames() {
         }
         let stack = Stack::follow(&path, &MovieOptions::default(), &idle(LONG)).expect("a movie");
         let table = folder.path("live.csv");
-        let mut growing = GrowingTable::create(&table, false).expect("a table");
+        let mut growing = TableFile::growing(&table, SaveOptions::default()).expect("a table");
         let ear = Ear::default();
         let report = localize::run(&options, stack, TableFormat::Csv, &mut growing, &ear);
         let report = report.unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -359,7 +357,7 @@ fn what_ends_early_is_told() {
         let stack = Stack::follow(&path, &MovieOptions::default(), &idle).expect("a movie");
         let job = Localizing::prepare(&options(), stack, TableFormat::Csv, ear).expect("a job");
         let record = job.record(&table, PicassoVersion::default()).expect("a record");
-        let growing = GrowingTable::create(&table, false).expect("a table");
+        let growing = TableFile::growing(&table, SaveOptions::default()).expect("a table");
         let mut growing = growing.with_record(record).expect("a record");
         let ran = job.run(&mut growing, ear);
         (table, ran.map(|report| (growing, report)))
@@ -556,7 +554,7 @@ fn growing_tables_notice_what_others_do() {
             let folder = Folder::new();
             let path = folder.file("live.csv", b"last night\n");
             let record = Record::new("localize", &path);
-            let growing = GrowingTable::create(&path, false).expect("a table");
+            let growing = TableFile::growing(&path, SaveOptions::default()).expect("a table");
             let mut growing = growing.with_record(record).expect("a record");
             growing.write(rows(0)).expect("no rows");
             assert_eq!(fs::read(&path).expect("a table"), b"last night\n");
@@ -577,7 +575,8 @@ fn growing_tables_notice_what_others_do() {
     }
     // A movie in which nothing is found has a table without rows.
     let folder = Folder::new();
-    let mut growing = GrowingTable::create(&folder.path("live.csv"), false).expect("a table");
+    let mut growing =
+        TableFile::growing(&folder.path("live.csv"), SaveOptions::default()).expect("a table");
     growing.write(rows(0)).expect("no rows");
     assert_eq!(folder.names(), Vec::<String>::new());
     growing.finish([], Default::default(), &mut || true).expect("a table");

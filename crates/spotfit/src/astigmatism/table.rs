@@ -11,7 +11,7 @@ use super::find::{Depth, Finder, SpotWidths};
 use crate::backend::{Backend, FitError, FitterOptions};
 use crate::fitter::Fitter;
 use crate::localize::options::is_box;
-use crate::table::{Column, Kind, Meaning, Table, TableError, Unit};
+use crate::table::{Column, Meaning, Table, TableError, Unit};
 
 /// Side of the windows, in pixels, if neither the caller nor the calibration gives it: that of `spotfit calibrate`.
 const BOX: usize = 13;
@@ -273,17 +273,10 @@ fn spot([x, y]: [f64; 2], [sigma_x, sigma_y]: [f64; 2], photons: f64, background
 /// Sets the columns `z` and `uncertainty_z` in nanometres, `z_distance` and `z_status` of a table.
 pub fn set_depths(table: &mut Table, depths: &[Depth]) {
     let mut add = |meaning: Meaning, of: fn(&Depth) -> f64| {
-        let values = depths.iter().map(of).collect();
-        table.set(Column::new(
-            meaning,
-            meaning.dimension().unit(Unit::Nanometre),
-            Kind::Rounded(4),
-            values,
-        ));
+        table.set(Column::of(meaning, Unit::Nanometre, depths.iter().map(of).collect()));
     };
     add(Meaning::Z, |depth| depth.z);
     add(Meaning::UncertaintyZ, |depth| depth.error);
     add(Meaning::ZDistance, |depth| depth.distance);
-    let values = depths.iter().map(|depth| depth.status as usize as f64).collect();
-    table.set(Column::of(Meaning::ZStatus, Unit::Nanometre, values));
+    add(Meaning::ZStatus, |depth| depth.status as usize as f64);
 }

@@ -8,7 +8,6 @@ use fit_core::{Camera, Corner, PixelProfile, Shape, Size, Status};
 use fit_crowd::{CrowdError, CrowdFinder, CrowdOptions, Emitter, EmitterImage, WindowLimit};
 use fit_windows::{AnyWindows, CameraMap};
 use rayon::prelude::*;
-use spotfit_locs::private::root_mean_square;
 
 use super::electrons::{Electrons, excess};
 use super::emitters::Sigma;
@@ -330,8 +329,6 @@ impl InFrames<'_> {
         let status = if at_end { Status::AtLimit } else { emitter.status };
         let [sigma_x_error, sigma_y_error] = self.crowd.width_errors(emitter);
         let spot = Localization {
-            id: 0,
-            frame: 0,
             x,
             y,
             sigma,
@@ -344,9 +341,6 @@ impl InFrames<'_> {
             offset_y: 0.0,
             background_std: deviation(squares, pixels, self.crowd.parameters()),
             chi2: squares,
-            uncertainty: root_mean_square(errors.x, errors.y),
-            uncertainty_x: errors.x,
-            uncertainty_y: errors.y,
             depth,
             errors: self.crowd.errors.then_some(SpotErrors {
                 photons: errors.photons * excess,
@@ -355,8 +349,9 @@ impl InFrames<'_> {
                 sigma_y: sigma_y_error,
             }),
             status,
-            checks: None,
+            ..Localization::UNKNOWN
         };
+        let spot = spot.with_uncertainties([errors.x, errors.y]);
         let sigma_error = errors.sigma;
         let seen = Seen { goodness, residual, saturated, of_noise: 0.0, sigma_error, crowd };
         // What is not a number is not dark.

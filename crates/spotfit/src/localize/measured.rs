@@ -7,7 +7,6 @@ use fit_windows::AnyWindows;
 use ndarray::{Array3, Axis};
 use rayon::ThreadPool;
 use spotfit_files::private::sort_by_key;
-use spotfit_locs::private::root_mean_square;
 
 use super::counts::photons;
 use super::found::{Found, Seen};
@@ -140,8 +139,6 @@ impl Measured {
             Depth { z, error: errors[2], distance: quality.excess, status: fits.depths[fit] };
         let PsfQuality { squares, goodness, excess, sigma } = quality;
         let spot = Localization {
-            id: 0,
-            frame: 0,
             x,
             y,
             sigma,
@@ -154,19 +151,16 @@ impl Measured {
             offset_y: slope(1),
             background_std: deviation(squares, pixels, fits.parameters.ncols()),
             chi2: squares,
-            uncertainty: root_mean_square(errors[0], errors[1]),
-            uncertainty_x: errors[0],
-            uncertainty_y: errors[1],
             depth: Some(depth),
             errors: with_errors.then_some(SpotErrors {
                 photons: errors[3],
                 background: errors[4],
-                sigma_x: f64::NAN,
-                sigma_y: f64::NAN,
+                ..SpotErrors::UNKNOWN
             }),
             status,
-            checks: None,
+            ..Localization::UNKNOWN
         };
+        let spot = spot.with_uncertainties([errors[0], errors[1]]);
         let seen = Seen {
             goodness,
             residual: excess,

@@ -71,7 +71,44 @@ pub struct SpotErrors {
     pub sigma_y: f64,
 }
 
+impl SpotErrors {
+    /// None that is known.
+    pub(crate) const UNKNOWN: Self =
+        Self { photons: f64::NAN, background: f64::NAN, sigma_x: f64::NAN, sigma_y: f64::NAN };
+}
+
 impl Localization {
+    /// One of which nothing is known.
+    pub(crate) const UNKNOWN: Self = Self {
+        id: 0,
+        frame: 0,
+        x: f64::NAN,
+        y: f64::NAN,
+        sigma: f64::NAN,
+        sigma_x: f64::NAN,
+        sigma_y: f64::NAN,
+        angle: f64::NAN,
+        intensity: f64::NAN,
+        offset: f64::NAN,
+        offset_x: f64::NAN,
+        offset_y: f64::NAN,
+        background_std: f64::NAN,
+        chi2: f64::NAN,
+        uncertainty: f64::NAN,
+        uncertainty_x: f64::NAN,
+        uncertainty_y: f64::NAN,
+        depth: None,
+        errors: None,
+        status: Status::Invalid,
+        checks: None,
+    };
+
+    /// The same with these errors of x and y.
+    pub(crate) fn with_uncertainties(self, [x, y]: [f64; 2]) -> Self {
+        let uncertainty = root_mean_square(x, y);
+        Self { uncertainty, uncertainty_x: x, uncertainty_y: y, ..self }
+    }
+
     /// Whether all of its numbers are finite, but for its errors and those of the checks.
     pub(super) fn is_finite(&self) -> bool {
         let Self { x, y, sigma_x, sigma_y, angle, intensity, offset, .. } = *self;
@@ -109,11 +146,9 @@ pub(super) fn localization(
     fit: &Fit<f64>,
     chi2: f64,
     [pixels, parameters]: [usize; 2],
-    [uncertainty_x, uncertainty_y]: [f64; 2],
+    uncertainties: [f64; 2],
 ) -> Localization {
-    Localization {
-        id: 0,
-        frame: 0,
+    let spot = Localization {
         x: fit.x,
         y: fit.y,
         sigma: fit.sigma,
@@ -126,14 +161,10 @@ pub(super) fn localization(
         offset_y: fit.offset_y,
         background_std: deviation(chi2, pixels, parameters),
         chi2,
-        uncertainty: root_mean_square(uncertainty_x, uncertainty_y),
-        uncertainty_x,
-        uncertainty_y,
-        depth: None,
-        errors: None,
         status: fit.status,
-        checks: None,
-    }
+        ..Localization::UNKNOWN
+    };
+    spot.with_uncertainties(uncertainties)
 }
 
 /// The height of a spot, from the widths of its fit and their covariance.

@@ -1,6 +1,6 @@
 //! What became of every candidate, for those who want to look: previews.
 
-use fit_core::{Corner, Status};
+use fit_core::Corner;
 
 use super::places::Place;
 use super::reason::DropReason;
@@ -61,28 +61,5 @@ impl Watch {
 
 /// A spot of which only the place is known.
 fn nowhere_but(id: u64, frame: usize, [x, y]: [f64; 2]) -> Localization {
-    let unknown = f64::NAN;
-    Localization {
-        id,
-        frame,
-        x,
-        y,
-        sigma: unknown,
-        sigma_x: unknown,
-        sigma_y: unknown,
-        angle: unknown,
-        intensity: unknown,
-        offset: unknown,
-        offset_x: unknown,
-        offset_y: unknown,
-        background_std: unknown,
-        chi2: unknown,
-        uncertainty: unknown,
-        uncertainty_x: unknown,
-        uncertainty_y: unknown,
-        depth: None,
-        errors: None,
-        status: Status::Invalid,
-        checks: None,
-    }
+    Localization { id, frame, x, y, ..Localization::UNKNOWN }
 }

@@ -10,6 +10,7 @@
 //! Whoever finds `begun` knows that what lies beside it was made, or was allowed to be replaced, by a process that did
 //! not come to its end.
 
+mod beside;
 mod input;
 mod method;
 

@@ -81,7 +81,6 @@ mod words;
 pub mod z;
 
 pub use error::StepError;
-pub use growing_table::GrowingTable;
 pub use lengths::{in_pixels, side};
 pub use listener::{Listener, Note, Silent};
 pub use outcomes::OutcomeFormat;

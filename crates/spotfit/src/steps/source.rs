@@ -58,38 +58,38 @@ impl Source {
         Self::new("the table".to_owned(), From::Memory(table, Vec::new()))
     }
 
-    /// A CSV table that can be read only once, such as a pipe. It is read to its end here; `first_frame` as in
-    /// [`Source::with_first_frame`], `names` as in [`Source::with_column_names`], `pixel_size` as in [`Source::with_pixel_size`], `text` as
-    /// in [`Source::with_text`].
+    /// The same of a CSV table that can be read only once, such as a pipe: it is read to its end here.
     ///
     /// # Errors
-    /// [`StepError::Table`]; [`StepError::Option`]; [`StepError::Input`] for more rows than are kept in memory.
-    pub fn once(
-        name: &str,
-        reader: Box<dyn Read + Send>,
-        first_frame: Option<u32>,
-        names: &ColumnNames,
-        pixel_size: Option<f64>,
-        text: TextOptions,
-    ) -> Result<Self, StepError> {
-        check_size(pixel_size)?;
+    /// [`StepError::Table`]; [`StepError::Input`] for more rows than are kept in memory.
+    pub fn once(self, reader: impl Read + Send + 'static) -> Result<Self, StepError> {
         let wrong = |source| match source {
             TableError::ManyRows { most } => {
                 let reason = format!("a pipe may have at most {most} localizations; use a file");
-                StepError::input(name, reason)
+                StepError::input(&self.name, reason)
             }
-            source => StepError::Table { name: name.to_owned(), source },
+            source => StepError::Table { name: self.name.clone(), source },
         };
-        let reader = TableReader::csv_with(reader, text).and_then(|one| one.with_names(names));
-        let reader = reader.map_err(wrong)?;
-        let reader = reader.with_info(|info| info.pixel_size = pixel_size);
-        let mut reader = match first_frame {
+        let reader = TableReader::csv(reader, self.text).and_then(|one| self.said(one, || None));
+        let mut reader = reader.map_err(wrong)?;
+        let table = reader.read_all(MOST_KEPT).map_err(wrong)?;
+        let from = From::Memory(table, reader.notes().to_vec());
+        Ok(Self { from, recorded: Some(Origin::Centre), begun: OnceLock::new(), ..self })
+    }
+
+    /// A reader that was told what is said of the table. What is said counts before the file, and the file before the record beside it.
+    fn said(
+        &self,
+        reader: TableReader,
+        recorded: impl FnOnce() -> Option<f64>,
+    ) -> Result<TableReader, TableError> {
+        let reader = reader.with_names(&self.names)?.with_info(|info| {
+            info.pixel_size = self.pixel_size.or(info.pixel_size).or_else(recorded);
+        });
+        Ok(match self.first_frame {
             Some(first) => reader.with_first_frame(first),
             None => reader,
-        };
-        let table = reader.read_all(MOST_KEPT).map_err(wrong)?;
-        let source = Self::new(name.to_owned(), From::Memory(table, reader.notes().to_vec()));
-        Ok(Self { pixel_size, ..source })
+        })
     }
 
     fn new(name: String, from: From) -> Self {
@@ -235,19 +235,10 @@ impl Source {
             );
             return Err(StepError::input(&self.name, reason));
         }
-        let reader =
-            TableReader::open_with(path, self.text).and_then(|one| one.with_names(&self.names));
-        let reader = reader.map_err(self.wrong())?;
-        let reader = match self.first_frame {
-            Some(first) => reader.with_first_frame(first),
-            None => reader,
-        };
-        // What is said counts before the file, and the file before the record beside it.
         let recorded = || Record::pixel_size_of(path);
-        let reader = match self.pixel_size {
-            None => reader.with_info(|info| info.pixel_size = info.pixel_size.or_else(recorded)),
-            Some(size) => reader.with_info(|info| info.pixel_size = Some(size)),
-        };
+        let reader =
+            TableReader::open_with(path, self.text).and_then(|one| self.said(one, recorded));
+        let reader = reader.map_err(self.wrong())?;
         Ok(match columns {
             Some(columns) => reader.with_columns(columns),
             None => reader,

@@ -15,14 +15,7 @@ pub(crate) fn length(value: f64, unit: Unit) -> String {
 
 /// The symbol of a unit.
 pub(crate) fn symbol(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Pixel => "px",
-        Unit::Nanometre => "nm",
-        Unit::Photon => "photon",
-        Unit::Radian => "rad",
-        Unit::Second => "s",
-        _ => "",
-    }
+    unit.symbol()
 }
 
 /// The median of a column of lengths, as far as it is finite and more than 0.

@@ -4,10 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fit_core::{Shape, Status};
-use spotfit_files::private::excerpt;
 use spotfit_locs::private::root_mean_square;
 
-use super::{Column, Dimension, Info, Kind, Meaning, Table, TableError, Unit, Written};
+use super::{Column, Dimension, Info, Kind, LeftOut, Meaning, Table, TableError, Unit};
 use crate::astigmatism::find::{Depth, DepthStatus};
 use crate::localize::{Checks, Flags, Localization, SpotErrors};
 
@@ -99,7 +98,74 @@ pub struct Layout {
     pub times: Option<FrameTimes>,
 }
 
+/// A number of a localization that is a column, and where it is.
+type Number = (Meaning, fn(&mut Localization) -> Option<&mut f64>);
+
+/// All of them: the table of a localization is made of it, and a localization of a table, by these lines alone.
+const NUMBERS: &[Number] = &[
+    (Meaning::X, |spot| Some(&mut spot.x)),
+    (Meaning::Y, |spot| Some(&mut spot.y)),
+    (Meaning::Sigma, |spot| Some(&mut spot.sigma)),
+    (Meaning::SigmaX, |spot| Some(&mut spot.sigma_x)),
+    (Meaning::SigmaY, |spot| Some(&mut spot.sigma_y)),
+    (Meaning::Angle, |spot| Some(&mut spot.angle)),
+    (Meaning::Photons, |spot| Some(&mut spot.intensity)),
+    (Meaning::Background, |spot| Some(&mut spot.offset)),
+    (Meaning::OffsetX, |spot| Some(&mut spot.offset_x)),
+    (Meaning::OffsetY, |spot| Some(&mut spot.offset_y)),
+    (Meaning::BackgroundStd, |spot| Some(&mut spot.background_std)),
+    (Meaning::Chi2, |spot| Some(&mut spot.chi2)),
+    (Meaning::Uncertainty, |spot| Some(&mut spot.uncertainty)),
+    (Meaning::UncertaintyX, |spot| Some(&mut spot.uncertainty_x)),
+    (Meaning::UncertaintyY, |spot| Some(&mut spot.uncertainty_y)),
+    (Meaning::PhotonsError, |spot| Some(&mut spot.errors.as_mut()?.photons)),
+    (Meaning::BackgroundError, |spot| Some(&mut spot.errors.as_mut()?.background)),
+    (Meaning::SigmaError, |spot| Some(&mut spot.errors.as_mut()?.sigma_x)),
+    (Meaning::SigmaXError, |spot| Some(&mut spot.errors.as_mut()?.sigma_x)),
+    (Meaning::SigmaYError, |spot| Some(&mut spot.errors.as_mut()?.sigma_y)),
+    (Meaning::Z, |spot| Some(&mut spot.depth.as_mut()?.z)),
+    (Meaning::UncertaintyZ, |spot| Some(&mut spot.depth.as_mut()?.error)),
+    (Meaning::ZDistance, |spot| Some(&mut spot.depth.as_mut()?.distance)),
+    (Meaning::Neighbour, |spot| Some(&mut spot.checks.as_mut()?.neighbour)),
+    (Meaning::Goodness, |spot| Some(&mut spot.checks.as_mut()?.goodness)),
+];
+
+/// The column that stands for one of an axis.
+fn both_axes(axis: Meaning) -> Option<Meaning> {
+    match axis {
+        Meaning::SigmaXError | Meaning::SigmaYError => Some(Meaning::SigmaError),
+        axis => axis.of_both_axes(),
+    }
+}
+
+/// What is known of a height and of checks whose columns are missing.
+const NO_DEPTH: Depth =
+    Depth { z: f64::NAN, error: f64::NAN, distance: f64::NAN, status: DepthStatus::Found };
+const NO_CHECKS: Checks =
+    Checks { neighbour: f64::NAN, goodness: f64::NAN, flags: Flags::from_bits(0) };
+
 impl Layout {
+    /// Whether it has a column of localizations.
+    fn has(&self, column: Meaning) -> bool {
+        use Meaning as M;
+        use WidthColumns::{Circular, Measured, One, Turned, Two};
+        match column {
+            M::Time => self.times.is_some(),
+            M::Sigma => matches!(self.widths, One | Circular | Measured),
+            M::SigmaX | M::SigmaY => matches!(self.widths, Two | Turned),
+            M::Angle => self.widths == Turned,
+            M::OffsetX | M::OffsetY => self.slopes,
+            M::UncertaintyX | M::UncertaintyY => self.widths != One,
+            M::PhotonsError | M::BackgroundError => self.errors,
+            M::SigmaError => self.errors && matches!(self.widths, One | Circular),
+            M::SigmaXError | M::SigmaYError => self.errors && self.has(M::SigmaX),
+            M::Z | M::UncertaintyZ | M::ZDistance | M::ZStatus => self.depth,
+            M::Neighbour | M::Goodness | M::Flags => self.checks,
+            M::Status => self.status,
+            _ => true,
+        }
+    }
+
     fit_core::__setters! {
         const with_pixel_size: pixel_size: Option<f64>,
         const with_corner_origin: corner_origin: bool,
@@ -119,88 +185,45 @@ impl Layout {
         let mut table = Table::new(info);
         let (scale, unit) =
             self.pixel_size.map_or((1.0, Unit::Pixel), |size| (size, Unit::Nanometre));
-        let origin = if self.corner_origin { 0.5 } else { 0.0 };
-        let mut add = |meaning: Meaning, of: &dyn Fn(&Localization) -> f64| {
-            let scale = if meaning.dimension() == Dimension::Length { scale } else { 1.0 };
-            let values = spots.iter().map(|spot| of(spot) * scale).collect();
+        let numbers = NUMBERS.iter().filter(|(meaning, _)| self.has(*meaning));
+        let mut numbers: Vec<_> = numbers
+            .map(|&(meaning, number)| {
+                let scale = if meaning.dimension() == Dimension::Length { scale } else { 1.0 };
+                (meaning, number, scale, Vec::with_capacity(spots.len()))
+            })
+            .collect();
+        for spot in spots {
+            let mut spot = *spot;
+            spot.x += self.origin();
+            spot.y += self.origin();
+            for (_, number, scale, values) in &mut numbers {
+                values.push(number(&mut spot).map_or(f64::NAN, |number| *number * *scale));
+            }
+        }
+        for (meaning, .., values) in numbers {
             table.set(Column::of(meaning, unit, values));
+        }
+        let mut add = |meaning: Meaning, of: &dyn Fn(&Localization) -> f64| {
+            if self.has(meaning) {
+                table.set(Column::of(meaning, unit, spots.iter().map(of).collect()));
+            }
         };
         add(Meaning::Id, &|spot| spot.id as f64);
         add(Meaning::Frame, &|spot| spot.frame as f64);
-        if let Some(times) = &self.times {
-            add(Meaning::Time, &|spot| times.of(spot.frame));
-        }
-        add(Meaning::X, &|spot| spot.x + origin);
-        add(Meaning::Y, &|spot| spot.y + origin);
-        match self.widths {
-            WidthColumns::One | WidthColumns::Circular | WidthColumns::Measured => {
-                add(Meaning::Sigma, &|spot| spot.sigma);
-            }
-            WidthColumns::Two | WidthColumns::Turned => {
-                add(Meaning::SigmaX, &|spot| spot.sigma_x);
-                add(Meaning::SigmaY, &|spot| spot.sigma_y);
-            }
-        }
-        if self.widths == WidthColumns::Turned {
-            add(Meaning::Angle, &|spot| spot.angle);
-        }
-        add(Meaning::Photons, &|spot| spot.intensity);
-        add(Meaning::Background, &|spot| spot.offset);
-        if self.slopes {
-            add(Meaning::OffsetX, &|spot| spot.offset_x);
-            add(Meaning::OffsetY, &|spot| spot.offset_y);
-        }
-        add(Meaning::BackgroundStd, &|spot| spot.background_std);
-        add(Meaning::Chi2, &|spot| spot.chi2);
-        add(Meaning::Uncertainty, &|spot| spot.uncertainty);
-        if self.widths != WidthColumns::One {
-            add(Meaning::UncertaintyX, &|spot| spot.uncertainty_x);
-            add(Meaning::UncertaintyY, &|spot| spot.uncertainty_y);
-        }
-        if self.errors {
-            let error = |of: fn(&SpotErrors) -> f64| {
-                move |spot: &Localization| spot.errors.as_ref().map_or(f64::NAN, of)
-            };
-            add(Meaning::PhotonsError, &error(|errors| errors.photons));
-            add(Meaning::BackgroundError, &error(|errors| errors.background));
-            match self.widths {
-                WidthColumns::One | WidthColumns::Circular => {
-                    add(Meaning::SigmaError, &error(|errors| errors.sigma_x));
-                }
-                WidthColumns::Measured => {}
-                WidthColumns::Two | WidthColumns::Turned => {
-                    add(Meaning::SigmaXError, &error(|errors| errors.sigma_x));
-                    add(Meaning::SigmaYError, &error(|errors| errors.sigma_y));
-                }
-            }
-        }
-        if self.depth {
-            let depth = |of: fn(&Depth) -> f64| {
-                move |spot: &Localization| spot.depth.as_ref().map_or(f64::NAN, of)
-            };
-            add(Meaning::Z, &depth(|depth| depth.z));
-            add(Meaning::UncertaintyZ, &depth(|depth| depth.error));
-            add(Meaning::ZDistance, &depth(|depth| depth.distance));
-            let status = |spot: &Localization| {
-                spot.depth.as_ref().map_or(DepthStatus::Invalid, |depth| depth.status)
-            };
-            add(Meaning::ZStatus, &|spot| status(spot) as usize as f64);
-        }
-        if self.checks {
-            let checks = |of: fn(&Checks) -> f64| {
-                move |spot: &Localization| spot.checks.as_ref().map_or(f64::NAN, of)
-            };
-            add(Meaning::Neighbour, &checks(|checks| checks.neighbour));
-            add(Meaning::Goodness, &checks(|checks| checks.goodness));
-            let flags =
-                |spot: &Localization| spot.checks.map_or(Flags::default(), |checks| checks.flags);
-            add(Meaning::Flags, &|spot| f64::from(flags(spot).bits()));
-        }
-        if self.status {
-            let place = |status| Status::ALL.iter().position(|one| *one == status).unwrap_or(0);
-            add(Meaning::Status, &|spot| place(spot.status) as f64);
-        }
+        let time = |frame| self.times.as_ref().map_or(f64::NAN, |times| times.of(frame));
+        add(Meaning::Time, &|spot| time(spot.frame));
+        let status = |depth: Depth| depth.status;
+        let status = |spot: &Localization| spot.depth.map_or(DepthStatus::Invalid, status);
+        add(Meaning::ZStatus, &|spot| status(spot) as usize as f64);
+        add(Meaning::Flags, &|spot| f64::from(spot.checks.unwrap_or(NO_CHECKS).flags.bits()));
+        let place = |status| Status::ALL.iter().position(|one| *one == status).unwrap_or(0);
+        add(Meaning::Status, &|spot| place(spot.status) as f64);
         table
+    }
+
+    /// Where the centre of the first pixel is, in pixels.
+    fn origin(&self) -> f64 {
+        if self.corner_origin { 0.5 } else { 0.0 }
     }
 
     /// The localizations of a table that Spotfit, ThunderSTORM or Picasso wrote.
@@ -213,147 +236,83 @@ impl Layout {
     /// # Errors
     /// [`TableError`]; [`TableError::PixelSize`] for nanometres without a pixel's size.
     pub fn localizations(&self, table: &Table) -> Result<Vec<Localization>, TableError> {
-        let mut info = table.info.clone();
-        info.pixel_size = self.pixel_size.or(info.pixel_size);
-        let scale = |column: &Column| match column.unit {
-            Unit::Nanometre => {
-                info.pixel_size.map(f64::recip).ok_or_else(|| TableError::PixelSize {
-                    column: column.name.clone(),
-                    found: Unit::Nanometre,
-                    needed: Unit::Pixel,
-                })
+        let frames = table.values(Meaning::Frame)?;
+        for needed in [Meaning::X, Meaning::Y] {
+            table.values(needed)?;
+        }
+        let has = |meaning: Meaning| table.column(meaning).is_some();
+        let spot = Localization {
+            angle: 0.0,
+            offset_x: 0.0,
+            offset_y: 0.0,
+            depth: has(Meaning::Z).then_some(NO_DEPTH),
+            errors: has(Meaning::PhotonsError).then_some(SpotErrors::UNKNOWN),
+            checks: (has(Meaning::Neighbour) && has(Meaning::Flags)).then_some(NO_CHECKS),
+            status: Status::MinStep,
+            ..Localization::UNKNOWN
+        };
+        let mut spots = vec![spot; table.rows()];
+        for &(meaning, number) in NUMBERS {
+            // One for both axes stands for that of each.
+            let both = || both_axes(meaning).and_then(|both| table.column(both));
+            let Some(column) = table.column(meaning).or_else(both) else { continue };
+            let size = self.pixel(table, column)?;
+            for (spot, value) in spots.iter_mut().zip(&column.values) {
+                // A division gives back what was multiplied more often than the product with the reciprocal.
+                if let Some(number) = number(spot) {
+                    *number = value / size;
+                }
             }
-            _ => Ok(1.0),
-        };
-        let rows = table.rows();
-        let missing = || vec![f64::NAN; rows];
-        let length = |meaning: Meaning| -> Result<Option<Vec<f64>>, TableError> {
-            let Some(column) = table.column(meaning) else { return Ok(None) };
-            // A division gives back what was multiplied more often than the product with the reciprocal.
-            let size = scale(column)?.recip();
-            Ok(Some(column.values.iter().map(|value| value / size).collect()))
-        };
-        let needed = |one: Meaning| length(one)?.ok_or_else(|| TableError::Column(one.to_string()));
-        let number = |one: Meaning| table.values(one).map_or_else(|_| missing(), <[f64]>::to_vec);
-        table.values(Meaning::Frame)?;
-        let (x, y) = (needed(Meaning::X)?, needed(Meaning::Y)?);
-        let sigma = length(Meaning::Sigma)?;
-        let either = |one: Meaning, both: &Option<Vec<f64>>| -> Result<Vec<f64>, TableError> {
-            Ok(length(one)?.or_else(|| both.clone()).unwrap_or_else(missing))
-        };
-        let sigmas = [either(Meaning::SigmaX, &sigma)?, either(Meaning::SigmaY, &sigma)?];
-        let both = length(Meaning::Uncertainty)?;
-        let uncertainties =
-            [either(Meaning::UncertaintyX, &both)?, either(Meaning::UncertaintyY, &both)?];
-        let angle = table.values(Meaning::Angle).map_or_else(|_| vec![0.0; rows], <[f64]>::to_vec);
-        let [intensity, offset] = [Meaning::Photons, Meaning::Background].map(number);
-        let [background_std, chi2, goodness] =
-            [Meaning::BackgroundStd, Meaning::Chi2, Meaning::Goodness].map(number);
-        let [offset_x, offset_y] = [Meaning::OffsetX, Meaning::OffsetY]
-            .map(|slope| table.values(slope).map_or_else(|_| vec![0.0; rows], <[f64]>::to_vec));
-        let (neighbour, flags) = (length(Meaning::Neighbour)?, table.values(Meaning::Flags).ok());
+        }
+        let (has_sigma, has_uncertainty) = (has(Meaning::Sigma), has(Meaning::Uncertainty));
         let ids = table.values(Meaning::Id).ok();
-        let statuses = Self::statuses(table)?;
-        let depth = Self::depths(table)?;
-        let errors = table.column(Meaning::PhotonsError).is_some();
-        let sigma_error = length(Meaning::SigmaError)?;
-        let sigma_errors = [
-            either(Meaning::SigmaXError, &sigma_error)?,
-            either(Meaning::SigmaYError, &sigma_error)?,
-        ];
-        let [photons_error, background_error] =
-            [Meaning::PhotonsError, Meaning::BackgroundError].map(number);
-        let origin = if self.corner_origin { 0.5 } else { 0.0 };
-        let wrong = |row: usize, column: Meaning, value: f64, needed: &'static str| {
-            TableError::Row { row: row as u64 + 1, column: column.to_string(), value, needed }
-        };
-        let spot = |row: usize| -> Result<Localization, TableError> {
-            let [sigma_x, sigma_y] = [sigmas[0][row], sigmas[1][row]];
-            let [uncertainty_x, uncertainty_y] = [uncertainties[0][row], uncertainties[1][row]];
-            let checks = match (&neighbour, flags) {
-                (Some(neighbour), Some(flags)) => Some(Checks {
-                    neighbour: neighbour[row],
-                    goodness: goodness[row],
-                    flags: match flags[row] {
-                        bits if (0.0..=255.0).contains(&bits) => Flags::from_bits(bits as u8),
-                        bits => {
-                            return Err(wrong(
-                                row,
-                                Meaning::Flags,
-                                bits,
-                                "a sum of 1, 2, 4, 8 and 16",
-                            ));
-                        }
-                    },
-                }),
-                _ => None,
+        let statuses = words(table, Meaning::Status, |word| word.parse().ok(), "a status")?;
+        let depth = |word: &str| DepthStatus::ALL.into_iter().find(|status| status.name() == word);
+        let depths = words(table, Meaning::ZStatus, depth, "the status of a height")?;
+        let flags = table.values(Meaning::Flags).ok();
+        for (row, spot) in spots.iter_mut().enumerate() {
+            let wrong = |column: Meaning, value: f64, needed: &'static str| {
+                Err(TableError::row(row, column, value, needed))
             };
-            let frame = table.values(Meaning::Frame)?[row];
-            if !(frame >= 0.0 && frame < 2f64.powi(53)) {
-                return Err(wrong(row, Meaning::Frame, frame, "the number of a frame"));
+            if !(frames[row] >= 0.0 && frames[row] < 2f64.powi(53)) {
+                return wrong(Meaning::Frame, frames[row], "the number of a frame");
             }
-            Ok(Localization {
-                id: match ids.map(|ids| ids[row]) {
-                    Some(id) if id >= 0.0 => id as u64,
-                    Some(id) => return Err(wrong(row, Meaning::Id, id, "a number from 0")),
-                    None => row as u64 + 1,
-                },
-                frame: frame as usize,
-                x: x[row] - origin,
-                y: y[row] - origin,
-                sigma: match &sigma {
-                    Some(sigma) => sigma[row],
-                    None if sigma_x == sigma_y => sigma_x,
-                    None => (sigma_x * sigma_y).sqrt(),
-                },
-                sigma_x,
-                sigma_y,
-                angle: angle[row],
-                intensity: intensity[row],
-                offset: offset[row],
-                offset_x: offset_x[row],
-                offset_y: offset_y[row],
-                background_std: background_std[row],
-                chi2: chi2[row],
-                uncertainty: match &both {
-                    Some(both) => both[row],
-                    None => root_mean_square(uncertainty_x, uncertainty_y),
-                },
-                uncertainty_x,
-                uncertainty_y,
-                depth: depth.get(row).copied(),
-                errors: errors.then(|| SpotErrors {
-                    photons: photons_error[row],
-                    background: background_error[row],
-                    sigma_x: sigma_errors[0][row],
-                    sigma_y: sigma_errors[1][row],
-                }),
-                checks,
-                status: statuses.get(row).copied().unwrap_or(Status::MinStep),
-            })
-        };
-        (0..rows).map(spot).collect()
+            spot.frame = frames[row] as usize;
+            spot.id = match ids.map(|ids| ids[row]) {
+                Some(id) if id >= 0.0 => id as u64,
+                Some(id) => return wrong(Meaning::Id, id, "a number from 0"),
+                None => row as u64 + 1,
+            };
+            spot.x -= self.origin();
+            spot.y -= self.origin();
+            if !has_sigma {
+                let Localization { sigma_x: x, sigma_y: y, .. } = *spot;
+                spot.sigma = if x == y { x } else { (x * y).sqrt() };
+            }
+            if !has_uncertainty {
+                spot.uncertainty = root_mean_square(spot.uncertainty_x, spot.uncertainty_y);
+            }
+            spot.status = statuses.get(row).copied().unwrap_or(spot.status);
+            if let (Some(depth), Some(status)) = (&mut spot.depth, depths.get(row)) {
+                depth.status = *status;
+            }
+            if let (Some(checks), Some(flags)) = (&mut spot.checks, flags) {
+                if !(0.0..=255.0).contains(&flags[row]) {
+                    return wrong(Meaning::Flags, flags[row], "a sum of 1, 2, 4, 8 and 16");
+                }
+                checks.flags = Flags::from_bits(flags[row] as u8);
+            }
+        }
+        Ok(spots)
     }
 
-    /// The statuses in a table; none if it has no such column.
-    fn statuses(table: &Table) -> Result<Vec<Status>, TableError> {
-        words(table, Meaning::Status, |word| word.parse().ok(), "a status")
-    }
-
-    /// The heights in a table; none if it has no such column.
-    fn depths(table: &Table) -> Result<Vec<Depth>, TableError> {
-        let Ok(z) = table.values(Meaning::Z) else { return Ok(Vec::new()) };
-        let of = |meaning: Meaning| table.values(meaning).ok();
-        let (error, distance) = (of(Meaning::UncertaintyZ), of(Meaning::ZDistance));
-        let parse = |word: &str| DepthStatus::ALL.into_iter().find(|status| status.name() == word);
-        let statuses = words(table, Meaning::ZStatus, parse, "the status of a height")?;
-        let depth = |(row, &z): (usize, &f64)| Depth {
-            z,
-            error: error.map_or(f64::NAN, |error| error[row]),
-            distance: distance.map_or(f64::NAN, |distance| distance[row]),
-            status: statuses.get(row).copied().unwrap_or(DepthStatus::Found),
-        };
-        Ok(z.iter().enumerate().map(depth).collect())
+    /// What the numbers of a column are divided by to be those of a localization.
+    fn pixel(&self, table: &Table, column: &Column) -> Result<f64, TableError> {
+        if !(column.is_of(Dimension::Length) && column.unit == Unit::Nanometre) {
+            return Ok(1.0);
+        }
+        let size = self.pixel_size.or(table.info.pixel_size);
+        size.ok_or_else(|| TableError::no_pixel_size(column, Unit::Pixel))
     }
 
     /// Writes localizations to a file: see [`Table::save`].
@@ -364,7 +323,7 @@ impl Layout {
         &self,
         path: impl AsRef<Path>,
         spots: &[Localization],
-    ) -> Result<Written, TableError> {
+    ) -> Result<LeftOut, TableError> {
         self.table(spots, &Info::default()).save(path)
     }
 
@@ -385,20 +344,15 @@ fn words<T: Copy>(
     needed: &'static str,
 ) -> Result<Vec<T>, TableError> {
     let Some(column) = table.column(meaning) else { return Ok(Vec::new()) };
-    let wrong = |row: usize, value: String| TableError::Word {
-        row: row as u64 + 1,
-        column: meaning.to_string(),
-        value,
-        needed,
-    };
+    let wrong = |row: usize, value: &str| TableError::word(row, meaning, value, needed);
     let Kind::Words(all) = &column.kind else {
-        let value = column.values.first().map_or_else(String::new, f64::to_string);
-        return if column.values.is_empty() { Ok(Vec::new()) } else { Err(wrong(0, value)) };
+        let first = column.values.first();
+        return first.map_or(Ok(Vec::new()), |value| Err(wrong(0, &value.to_string())));
     };
     let meanings: Vec<Option<T>> = all.iter().map(|word| parse(word)).collect();
     let meaning = |(row, &value): (usize, &f64)| {
         let place = value as usize;
-        meanings[place].ok_or_else(|| wrong(row, excerpt(&all[place])))
+        meanings[place].ok_or_else(|| wrong(row, &all[place]))
     };
     column.values.iter().enumerate().map(meaning).collect()
 }

@@ -1,6 +1,6 @@
 //! Where drifts go, as it is typed.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -16,8 +16,8 @@ use crate::words::written::{WrittenFile, WrittenRing};
 use spotfit::steps::track::{
     Datagrams, DriftChart, DriftRing, DriftSink, JsonLines, NpyRows, TableRows, TrackReport,
 };
-use spotfit::steps::{GrowingTable, OutcomeFormat, Sink};
-use spotfit::table::{CsvWriter, Table, TableError};
+use spotfit::steps::{OutcomeFormat, TableFile};
+use spotfit::table::{SaveOptions, TableFormat};
 
 /// Where drifts go.
 #[derive(Debug, Args)]
@@ -43,40 +43,8 @@ pub(crate) struct OutputWords {
 
 /// Where the table goes.
 enum File {
-    /// A file that appears when it is complete, or a stream.
-    Csv(Csv<Output>),
-    /// A file that grows.
-    Live(Box<GrowingTable>),
-    /// A stream of which each row is to be had at once.
-    Stream(Csv<Flushed>),
+    Csv(Box<TableFile>),
     Npy(Box<NpyRows<Output>>),
-}
-
-/// CSV as blocks come.
-struct Csv<W>(CsvWriter<W>);
-
-impl<W: Write> Sink for Csv<W> {
-    fn write(&mut self, block: Table) -> Result<(), TableError> {
-        self.0.write(&block).map_err(TableError::Io)
-    }
-}
-
-/// An output that is flushed after each line.
-struct Flushed(Output);
-
-impl Write for Flushed {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        Write::write_all(&mut self.0, bytes)?;
-        if bytes.ends_with(b"\n") { self.0.flush() } else { Ok(()) }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
 }
 
 /// All that drifts go to.
@@ -145,21 +113,23 @@ impl OutputWords {
         let ring = self.ring_out.as_deref().map(DriftRing::new).transpose()?;
         let file = self.output.as_deref().map(|path| -> Result<File, CliError> {
             let name = path.display().to_string();
-            Ok(match format_of(path)? {
-                OutcomeFormat::Npy => {
-                    File::Npy(Box::new(NpyRows::new(&name, Output::create(path)?, frames)))
+            if format_of(path)? == OutcomeFormat::Npy {
+                let rows = NpyRows::new(&name, Output::create(path)?, frames);
+                return Ok(File::Npy(Box::new(rows)));
+            }
+            let options = SaveOptions::default().with_overwrite(record.overwrite);
+            let table = match live && !is_stream(path) {
+                true => TableFile::growing(path, options),
+                false => {
+                    let output = Output::create(path)?.into();
+                    TableFile::through(output, path, TableFormat::Csv, options)
                 }
-                OutcomeFormat::Csv if live && is_stream(path) => {
-                    File::Stream(Csv(CsvWriter::new(Flushed(Output::create(path)?))))
-                }
-                OutcomeFormat::Csv if live => {
-                    let table = GrowingTable::create(path, record.overwrite)?;
-                    let of_table = recorded.take().and_then(Recorded::into_record);
-                    let table = of_table.into_iter().try_fold(table, GrowingTable::with_record)?;
-                    File::Live(Box::new(table))
-                }
-                OutcomeFormat::Csv => File::Csv(Csv(CsvWriter::new(Output::create(path)?))),
-            })
+            };
+            // Each row of a stream is to be had at once.
+            let table = table.map_err(step(&name))?.flushing(live);
+            let of_table = recorded.take().and_then(Recorded::into_record);
+            let table = of_table.into_iter().try_fold(table, TableFile::with_record)?;
+            Ok(File::Csv(Box::new(table)))
         });
         Ok(DriftOutputs {
             name: self.output.as_deref().unwrap_or(Path::new("-")).display().to_string(),
@@ -187,9 +157,7 @@ impl DriftOutputs {
     ) -> T {
         let Self { file, chart, lines, datagrams, ring, .. } = self;
         let (mut rows, npy) = match file {
-            Some(File::Csv(csv)) => (Some(TableRows::new(csv)), None),
-            Some(File::Live(table)) => (Some(TableRows::new(&mut **table)), None),
-            Some(File::Stream(csv)) => (Some(TableRows::new(csv)), None),
+            Some(File::Csv(table)) => (Some(TableRows::new(&mut **table)), None),
             Some(File::Npy(npy)) => (None, Some(npy)),
             None => (None, None),
         };
@@ -209,33 +177,27 @@ impl DriftOutputs {
     /// Completes all files.
     pub(crate) fn finish(self, report: &TrackReport) -> Result<(), CliError> {
         let Self { name, file, record, chart, .. } = self;
-        let failed = || CliError::write(&name);
         let counts = counts([
             ("frames", report.frames as usize),
             ("missed", report.lost.missed as usize),
             ("beads", report.beads),
         ]);
-        let complete = |files: Vec<Output>| {
-            if report.interrupted { complete_ended(files) } else { complete(files) }
-        };
-        let mut files = Vec::new();
-        match file {
-            None => {}
-            Some(File::Csv(Csv(csv))) => files.push(csv.finish().map_err(failed())?),
-            Some(File::Npy(npy)) => files.push(npy.into_inner()),
-            Some(File::Stream(Csv(csv))) => files.push(csv.finish().map_err(failed())?.0),
-            Some(File::Live(table)) => {
-                let others = finished_chart(chart)?.map(Into::into);
+        let chart = finished_chart(chart)?;
+        let files = match (file, record) {
+            (Some(File::Csv(table)), _) => {
+                let others = chart.map(Into::into);
                 let mut go_on = || report.interrupted || interrupt::check().is_ok();
                 let counts = counts.into_iter().collect();
                 return table.finish_counted(others, counts, &mut go_on).map_err(step(&name));
             }
-        }
-        let files = match record {
-            Some(record) => record.around(files, counts)?,
-            None => files,
+            (Some(File::Npy(npy)), Some(record)) => {
+                record.around(vec![npy.into_inner()], counts)?
+            }
+            (Some(File::Npy(npy)), None) => vec![npy.into_inner()],
+            (None, _) => Vec::new(),
         };
-        complete(files.into_iter().chain(finished_chart(chart)?).collect())
+        let files = files.into_iter().chain(chart);
+        if report.interrupted { complete_ended(files) } else { complete(files) }
     }
 }
 

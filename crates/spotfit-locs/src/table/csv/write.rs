@@ -2,12 +2,10 @@
 
 use std::io::{self, Write};
 
-use spotfit_files::private::excerpt;
-
 use crate::parallel::of_each;
 use crate::table::error::LONGEST_ROW;
 use crate::table::number::{self, Digits};
-use crate::table::{Column, Dimension, Kind, Meaning, Table, TableError};
+use crate::table::{Column, Dimension, Kind, Meaning, Table, TableError, names};
 
 /// Writes a CSV table block by block, with ThunderSTORM's names for the columns that are known.
 #[derive(Debug)]
@@ -34,10 +32,7 @@ impl<W: Write> CsvWriter<W> {
         let units = match self.units {
             Some(units) => units,
             None => {
-                let lengths = |column: &Column| {
-                    column.meaning().is_some_and(|one| one.dimension() == Dimension::Length)
-                };
-                let units = block.columns.iter().any(lengths);
+                let units = block.columns.iter().any(|column| column.is_of(Dimension::Length));
                 writeln!(self.writer, "{}", header(&block.columns).map_err(refused)?)?;
                 *self.units.insert(units)
             }
@@ -92,39 +87,33 @@ fn lines(columns: &[Written<'_>], rows: usize) -> Vec<Vec<u8>> {
 /// The name of a column in a CSV table, with its unit.
 pub(in crate::table) fn title(column: &Column) -> String {
     let name = column.meaning().map_or(column.name.as_str(), |meaning| meaning.csv()[0]);
-    let unit = column.unit.symbol().map_or_else(String::new, |symbol| format!(" [{symbol}]"));
-    format!("{name}{unit}")
+    match column.unit.symbol() {
+        "" => name.to_owned(),
+        symbol => format!("{name} [{symbol}]"),
+    }
 }
 
 /// The line with the names of columns, in quotes as ThunderSTORM writes them. It is read again, so that no name becomes another.
 fn header(columns: &[Column]) -> Result<String, TableError> {
     let titles: Vec<String> = columns.iter().map(title).collect();
-    let quoted: Vec<String> = titles.iter().map(|title| super::quoted(title)).collect();
+    let quoted: Vec<String> = titles.iter().map(|title| super::header::quoted(title)).collect();
     let line = quoted.join(",");
-    let wrong = |column: &Column, reason: String| {
-        let column = excerpt(&column.name.escape_debug().to_string());
-        TableError::Name { column, reason }
-    };
     let broken = |column: &&Column| column.name.contains(['\n', '\r']);
     if let Some(column) = columns.iter().find(broken) {
-        return Err(wrong(column, "a name in a CSV table has no line breaks".to_owned()));
+        return Err(TableError::name(&column.name, "a name in a CSV table has no line breaks"));
     }
-    let (found, _) = super::headers(line.as_bytes(), None).unwrap_or_default();
+    let (found, _) = super::header::headers(line.as_bytes(), None).unwrap_or_default();
     for ((column, title), found) in columns.iter().zip(&titles).zip(&found) {
-        let read = super::field(found.clone(), false).column.name;
-        let same = match column.meaning() {
-            Some(_) => read == column.name,
-            None => read == *title,
-        };
-        if !same {
+        let read = names::known(found).map_or(&**found, |(known, ..)| known.name());
+        let meant = if column.meaning().is_some() { &column.name } else { title };
+        if read != meant {
             let reason = format!("a CSV table with this name would be read as one of '{read}'");
-            return Err(wrong(column, reason));
+            return Err(TableError::name(&column.name, reason));
         }
     }
     match columns.first() {
         Some(first) if found.len() != columns.len() || line.len() > LONGEST_ROW => {
-            let reason = "the names of the columns would not be read again".to_owned();
-            Err(wrong(first, reason))
+            Err(TableError::name(&first.name, "the names of the columns would not be read again"))
         }
         _ => Ok(line),
     }
@@ -139,12 +128,8 @@ fn check_words(column: &Column) -> Result<(), TableError> {
         Some((row, &words[broken]))
     });
     used.map_or(Ok(()), |(row, word)| {
-        Err(TableError::Word {
-            row: row as u64 + 1,
-            column: column.name.clone(),
-            value: excerpt(&word.escape_debug().to_string()),
-            needed: "a word without line breaks, as rows of CSV tables have them",
-        })
+        let needed = "a word without line breaks, as rows of CSV tables have them";
+        Err(TableError::word(row, &column.name, &word.escape_debug().to_string(), needed))
     })
 }
 
@@ -196,7 +181,7 @@ impl<'a> Written<'a> {
 fn word(word: &str, text: &mut Vec<u8>) {
     let ends = [word.chars().next(), word.chars().next_back()];
     if word.contains([',', '"']) || ends.iter().flatten().any(|end| end.is_whitespace()) {
-        text.extend_from_slice(super::quoted(word).as_bytes());
+        text.extend_from_slice(super::header::quoted(word).as_bytes());
     } else {
         text.extend_from_slice(word.as_bytes());
     }

@@ -96,5 +96,5 @@ pub(super) fn open<R: Read + Seek + Send + 'static>(
     }
     notes.extend(pixels.note);
     let info = Info { pixel_size: pixels.size, ..Info::default() };
-    Ok(Found { fields, numbers: Box::new(Parts::new(file, parts)), info, notes })
+    Ok(Found { fields, rows: Box::new(Parts::new(file, parts)), info, notes })
 }

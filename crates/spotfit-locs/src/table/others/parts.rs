@@ -4,8 +4,9 @@ use std::io::{Read, Seek};
 
 use spotfit_files::hdf5::{H5Error, H5Reader, Rows};
 
-use super::super::TableError;
-use super::Numbers;
+use super::BLOCK;
+use crate::table::read::{RowSource, TableHead};
+use crate::table::{Table, TableError};
 
 /// Datasets with the same number of rows, the columns of each after those of the one before.
 pub(super) struct Parts<R> {
@@ -19,24 +20,20 @@ impl<R: Read + Seek> Parts<R> {
     }
 }
 
-impl<R: Read + Seek + Send> Numbers for Parts<R> {
-    fn read(
-        &mut self,
-        wanted: &[bool],
-        most: usize,
-        values: &mut [Vec<f64>],
-    ) -> Result<usize, TableError> {
-        let mut begin = 0;
-        let mut count = 0;
-        for part in &mut self.parts {
-            let end = begin + part.members().len();
-            // Whoever wants none reads no rows.
-            if wanted[begin..end].contains(&true) {
-                count = part.read(&mut self.file, most, &mut values[begin..end])?;
+impl<R: Read + Seek> RowSource for Parts<R> {
+    fn read(&mut self, head: &mut TableHead) -> Result<Option<Table>, TableError> {
+        head.rows(|wanted, values| {
+            let (mut begin, mut count) = (0, 0);
+            for part in &mut self.parts {
+                let end = begin + part.members().len();
+                // Whoever wants none reads no rows.
+                if wanted[begin..end].contains(&true) {
+                    count = part.read(&mut self.file, BLOCK, &mut values[begin..end])?;
+                }
+                begin = end;
             }
-            begin = end;
-        }
-        Ok(count)
+            Ok(count)
+        })
     }
 }
 

@@ -4,12 +4,11 @@
 use std::io::{Read, Seek};
 
 use spotfit_files::hdf5::{H5Reader, Rows};
-use spotfit_files::private::possible_pixel;
 use spotfit_files::private::sort_by_key;
 
 use super::field::{Fields, known};
 use super::parts::Parts;
-use super::{Found, OtherProgram, odd};
+use super::{Found, OtherProgram, odd, take_size};
 use crate::table::{Info, TableError};
 
 /// Names there and here: those of the flat table come before those of the fits from which PYME makes them.
@@ -67,14 +66,11 @@ pub(super) fn open<R: Read + Seek + Send + 'static>(
         sizes.first().map(|size| 1e3 * size)
     };
     match [size("x"), size("y")] {
-        [Some(x), Some(y)] if x == y => match possible_pixel(x, format_args!("'voxelsize'")) {
-            Ok(size) => info.pixel_size = size,
-            Err(note) => notes.push(note),
-        },
+        [Some(x), Some(y)] if x == y => take_size(x, "voxelsize", &mut info, &mut notes),
         [Some(x), Some(y)] => {
             notes.push(format!("its pixels have {x} nm by {y} nm: the size is left open"));
         }
         _ => {}
     }
-    Ok(Found { fields, numbers: Box::new(Parts::new(file, vec![rows])), info, notes })
+    Ok(Found { fields, rows: Box::new(Parts::new(file, vec![rows])), info, notes })
 }

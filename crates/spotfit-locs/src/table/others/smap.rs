@@ -3,11 +3,11 @@
 use std::io::{Read, Seek};
 
 use spotfit_files::hdf5::H5Reader;
-use spotfit_files::private::{excerpt, possible_pixel};
+use spotfit_files::private::excerpt;
 
 use super::field::{Fields, known};
 use super::parts::{Parts, is_no_column};
-use super::{Found, OtherProgram, odd};
+use super::{Found, OtherProgram, odd, take_size, whole};
 use crate::table::{Info, Meaning, TableError};
 
 /// Names there and here.
@@ -70,18 +70,14 @@ pub(super) fn open<R: Read + Seek + Send + 'static>(
             let sizes: Vec<_> = sizes.iter().map(|size| format!("{} nm", 1e3 * size)).collect();
             notes.push(format!("its pixels have {}: the size is left open", sizes.join(" by ")));
         } else {
-            match possible_pixel(1e3 * size, format_args!("'cam_pixelsize_um'")) {
-                Ok(size) => info.pixel_size = size,
-                Err(note) => notes.push(note),
-            }
+            take_size(1e3 * size, "cam_pixelsize_um", &mut info, &mut notes);
         }
     }
-    let mut whole = |name: &str| {
+    let mut number = |name: &str| {
         let (_, numbers) = file.array(&format!("{INFO}/{name}"), 1).ok()?;
-        let number = *numbers.first()?;
-        (number > 0.0 && number.fract() == 0.0 && number < 1e9).then_some(number as usize)
+        whole(*numbers.first()?)
     };
     (info.width, info.height, info.frames) =
-        (whole("Width"), whole("Height"), whole("numberOfFrames"));
-    Ok(Found { fields, numbers: Box::new(Parts::new(file, parts)), info, notes })
+        (number("Width"), number("Height"), number("numberOfFrames"));
+    Ok(Found { fields, rows: Box::new(Parts::new(file, parts)), info, notes })
 }

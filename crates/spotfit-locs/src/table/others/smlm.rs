@@ -8,8 +8,9 @@ use spotfit_files::hdf5::NumberKind;
 use spotfit_files::private::excerpt;
 
 use super::field::Fields;
-use super::{Found, Numbers, OtherProgram, odd};
-use crate::table::{Column, Dimension, Info, Kind, Meaning, TableError, Unit, names};
+use super::{BLOCK, Found, OtherProgram, odd};
+use crate::table::read::{RowSource, TableHead};
+use crate::table::{Column, Dimension, Info, Kind, Meaning, Table, TableError, Unit, names};
 
 /// The longest manifest in bytes, and the longest row.
 const MANIFEST: usize = 16 << 20;
@@ -28,12 +29,31 @@ fn refused(reason: impl Into<String>) -> TableError {
     odd(OtherProgram::Smlm, reason)
 }
 
+/// The types of numbers, and each as the little-endian bytes of a row have it.
+const NUMBERS: [(&str, NumberKind, fn(&[u8]) -> f64); 10] = [
+    ("int8", NumberKind::I8, |bytes| i8::from_le_bytes(first(bytes)).into()),
+    ("uint8", NumberKind::U8, |bytes| bytes[0].into()),
+    ("int16", NumberKind::I16, |bytes| i16::from_le_bytes(first(bytes)).into()),
+    ("uint16", NumberKind::U16, |bytes| u16::from_le_bytes(first(bytes)).into()),
+    ("int32", NumberKind::I32, |bytes| i32::from_le_bytes(first(bytes)).into()),
+    ("uint32", NumberKind::U32, |bytes| u32::from_le_bytes(first(bytes)).into()),
+    ("int64", NumberKind::I64, |bytes| i64::from_le_bytes(first(bytes)) as f64),
+    ("uint64", NumberKind::U64, |bytes| u64::from_le_bytes(first(bytes)) as f64),
+    ("float32", NumberKind::F32, |bytes| f32::from_le_bytes(first(bytes)).into()),
+    ("float64", NumberKind::F64, |bytes| f64::from_le_bytes(first(bytes))),
+];
+
+fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    *bytes.first_chunk().expect("the row has the column")
+}
+
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq)]
 struct Layout {
     header: String,
     unit: String,
-    kind: NumberKind,
+    /// What its numbers are, of [`NUMBERS`].
+    number: usize,
     /// Where it begins in a row.
     offset: usize,
     /// Its numbers in a row; only columns with one are read.
@@ -75,19 +95,8 @@ fn layout(name: &str, format: &Value) -> Result<(Vec<Layout>, usize), TableError
     let mut offset = 0usize;
     let mut columns = Vec::new();
     for (((header, kind), unit), shape) in headers.into_iter().zip(types).zip(units).zip(&shapes) {
-        let kind = match &*kind {
-            "int8" => NumberKind::I8,
-            "uint8" => NumberKind::U8,
-            "int16" => NumberKind::I16,
-            "uint16" => NumberKind::U16,
-            "int32" => NumberKind::I32,
-            "uint32" => NumberKind::U32,
-            "int64" => NumberKind::I64,
-            "uint64" => NumberKind::U64,
-            "float32" => NumberKind::F32,
-            "float64" => NumberKind::F64,
-            other => return Err(wrong(&format!("the dtype '{}'", excerpt(other)))),
-        };
+        let number = NUMBERS.iter().position(|number| number.0 == kind);
+        let number = number.ok_or_else(|| wrong(&format!("the dtype '{}'", excerpt(&kind))))?;
         let sizes: Option<Vec<u64>> = match shape {
             Value::Array(sizes) => sizes.iter().map(whole).collect(),
             size => whole(size).map(|size| vec![size]),
@@ -96,8 +105,8 @@ fn layout(name: &str, format: &Value) -> Result<(Vec<Layout>, usize), TableError
             |sizes: Vec<u64>| sizes.iter().try_fold(1u64, |all, &size| all.checked_mul(size));
         let count = sizes.and_then(product).filter(|count| *count <= LONGEST as u64);
         let count = count.ok_or_else(|| wrong("a 'shape' that is none, or too large"))? as usize;
-        columns.push(Layout { header, unit, kind, offset, count });
-        offset += count * kind.size();
+        columns.push(Layout { header, unit, number, offset, count });
+        offset += count * NUMBERS[number].1.size();
         if offset > LONGEST {
             return Err(wrong(&format!("a row has more than {LONGEST} bytes")));
         }
@@ -182,7 +191,7 @@ pub(super) fn open<R: BufRead + Seek + Send + 'static>(
     for column in columns {
         if column.count == 1 {
             let known = known(&column.header, &column.unit);
-            fields.add(&column.header, column.kind, known);
+            fields.add(&column.header, NUMBERS[column.number].1, known);
             read.push(column);
         } else {
             let header = excerpt(&column.header);
@@ -196,8 +205,8 @@ pub(super) fn open<R: BufRead + Seek + Send + 'static>(
     let channels = channels(&parts, &mut fields)?;
     parts.reverse();
     let state = State::Between(archive.into_inner());
-    let numbers = Tables { state: Some(state), parts, columns: read, length, channels };
-    Ok(Found { fields, numbers: Box::new(numbers), info: Info::default(), notes })
+    let rows = Tables { state: Some(state), parts, columns: read, length, channels };
+    Ok(Found { fields, rows: Box::new(rows), info: Info::default(), notes })
 }
 
 /// The most channels that are told apart.
@@ -237,16 +246,17 @@ struct Tables<R> {
     channels: Option<Vec<String>>,
 }
 
-impl<R: BufRead + Seek + Send> Numbers for Tables<R> {
-    fn read(
-        &mut self,
-        wanted: &[bool],
-        most: usize,
-        values: &mut [Vec<f64>],
-    ) -> Result<usize, TableError> {
+impl<R: BufRead + Seek> RowSource for Tables<R> {
+    fn read(&mut self, head: &mut TableHead) -> Result<Option<Table>, TableError> {
+        head.rows(|wanted, values| self.numbers(wanted, values))
+    }
+}
+
+impl<R: BufRead + Seek> Tables<R> {
+    fn numbers(&mut self, wanted: &[bool], values: &mut [Vec<f64>]) -> Result<usize, TableError> {
         let mut count = 0;
         let mut buffer = Vec::new();
-        while count < most {
+        while count < BLOCK {
             let Some(state) = self.state.take() else { return Err(refused("it cannot be read")) };
             match state {
                 State::Between(reader) => {
@@ -261,7 +271,7 @@ impl<R: BufRead + Seek + Send> Numbers for Tables<R> {
                     self.state = Some(State::Between(member.finish().map_err(wrong)?));
                 }
                 State::Within { mut member, part, left } => {
-                    let rows = (PIECE / self.length).max(1).min(most - count);
+                    let rows = (PIECE / self.length).max(1).min(BLOCK - count);
                     let rows = rows.min(usize::try_from(left).unwrap_or(usize::MAX));
                     buffer.resize(rows * self.length, 0);
                     member.fill(&mut buffer).map_err(|error| {
@@ -269,12 +279,10 @@ impl<R: BufRead + Seek + Send> Numbers for Tables<R> {
                     })?;
                     for (place, column) in self.columns.iter().enumerate() {
                         if wanted[place] {
-                            let shift = part.shifts[place];
-                            values[place].extend(
-                                buffer
-                                    .chunks_exact(self.length)
-                                    .map(|row| number(&row[column.offset..], column.kind) + shift),
-                            );
+                            let (shift, read) = (part.shifts[place], NUMBERS[column.number].2);
+                            let rows = buffer.chunks_exact(self.length);
+                            values[place]
+                                .extend(rows.map(|row| read(&row[column.offset..]) + shift));
                         }
                     }
                     let place = self.columns.len();
@@ -290,24 +298,5 @@ impl<R: BufRead + Seek + Send> Numbers for Tables<R> {
             }
         }
         Ok(count)
-    }
-}
-
-/// The little-endian number that bytes begin with.
-fn number(bytes: &[u8], kind: NumberKind) -> f64 {
-    fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
-        *bytes.first_chunk().expect("the row has the column")
-    }
-    match kind {
-        NumberKind::I8 => i8::from_le_bytes(first(bytes)).into(),
-        NumberKind::I16 => i16::from_le_bytes(first(bytes)).into(),
-        NumberKind::I32 => i32::from_le_bytes(first(bytes)).into(),
-        NumberKind::I64 => i64::from_le_bytes(first(bytes)) as f64,
-        NumberKind::U8 => bytes[0].into(),
-        NumberKind::U16 => u16::from_le_bytes(first(bytes)).into(),
-        NumberKind::U32 => u32::from_le_bytes(first(bytes)).into(),
-        NumberKind::U64 => u64::from_le_bytes(first(bytes)) as f64,
-        NumberKind::F32 => f32::from_le_bytes(first(bytes)).into(),
-        NumberKind::F64 => f64::from_le_bytes(first(bytes)),
     }
 }

@@ -4,12 +4,13 @@
 use std::io::{Read, Seek};
 
 use spotfit_files::hdf5::{H5Error, H5Reader, NumberKind};
-use spotfit_files::private::{excerpt, possible_pixel};
+use spotfit_files::private::excerpt;
 
 use super::field::{Fields, known};
 use super::parts::is_no_column;
-use super::{Found, Numbers, OtherProgram, odd};
-use crate::table::{Info, TableError};
+use super::{BLOCK, Found, OtherProgram, odd, take_size, whole};
+use crate::table::read::{RowSource, TableHead};
+use crate::table::{Info, Table, TableError};
 
 const PROGRAM: OtherProgram = OtherProgram::StormAnalysis;
 
@@ -79,19 +80,13 @@ pub(super) fn open<R: Read + Seek + Send + 'static>(
         }
     };
     if let Some(size) = number("pixel_size")? {
-        match possible_pixel(size, format_args!("'pixel_size'")) {
-            Ok(size) => info.pixel_size = size,
-            Err(note) => notes.push(note),
-        }
+        take_size(size, "pixel_size", &mut info, &mut notes);
     }
-    let mut whole = |name| -> Result<Option<usize>, H5Error> {
-        let sound = |number: &f64| *number > 0.0 && number.fract() == 0.0 && *number < 1e9;
-        Ok(number(name)?.filter(sound).map(|number| number as usize))
-    };
-    (info.width, info.height, info.frames) =
-        (whole("movie_x")?, whole("movie_y")?, whole("movie_l")?);
-    let numbers = Box::new(Frames { file, frames, next: 0, columns });
-    Ok(Found { fields, numbers, info, notes })
+    info.width = number("movie_x")?.and_then(whole);
+    info.height = number("movie_y")?.and_then(whole);
+    info.frames = number("movie_l")?.and_then(whole);
+    let rows = Box::new(Frames { file, frames, next: 0, columns });
+    Ok(Found { fields, rows, info, notes })
 }
 
 /// The frames of a file, one after the other.
@@ -103,16 +98,17 @@ struct Frames<R> {
     columns: Vec<String>,
 }
 
-impl<R: Read + Seek + Send> Numbers for Frames<R> {
-    fn read(
-        &mut self,
-        wanted: &[bool],
-        most: usize,
-        values: &mut [Vec<f64>],
-    ) -> Result<usize, TableError> {
+impl<R: Read + Seek> RowSource for Frames<R> {
+    fn read(&mut self, head: &mut TableHead) -> Result<Option<Table>, TableError> {
+        head.rows(|wanted, values| self.numbers(wanted, values))
+    }
+}
+
+impl<R: Read + Seek> Frames<R> {
+    fn numbers(&mut self, wanted: &[bool], values: &mut [Vec<f64>]) -> Result<usize, TableError> {
         let mut count = 0;
         // A frame is read whole, so that the last may go beyond what was asked for.
-        while count < most && self.next < self.frames.len() {
+        while count < BLOCK && self.next < self.frames.len() {
             let (number, group) = &self.frames[self.next];
             self.next += 1;
             let names = self.file.names_in(group)?;

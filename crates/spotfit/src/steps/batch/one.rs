@@ -9,13 +9,12 @@ use super::report::{Counts, Outcome};
 use super::shared::{Batch, ToDo};
 use super::task::{Standing, Task};
 use crate::output::paths::same;
-use crate::output::{Lock, Output, OutputError, refuse_stranger};
+use crate::output::{Lock, Output, OutputError};
 use crate::record::{Record, State};
 use crate::stage_times::StageTimes;
-use crate::steps::localize::{Hears, LocalizeReport, Localizing, Topic, inputs_of};
-use crate::steps::table_file::record_file;
-use crate::steps::{GrowingTable, Note, Stack, StepError, TableFile};
-use crate::table::{LeftOut, SaveOptions, TableFormat};
+use crate::steps::localize::{Hears, Localizing, Topic, inputs_of};
+use crate::steps::{Note, Stack, StepError, TableFile};
+use crate::table::{SaveOptions, TableFormat};
 
 /// How often to look whether another process is done with a movie.
 const LOOK: Duration = Duration::from_millis(50);
@@ -78,28 +77,19 @@ impl Batch<'_> {
             .with_overwrite(overwrite || task.may_replace())
             .with_picasso(picasso);
         let go_on = &mut || !self.listener.is_cancelled();
-        let files = |report: &LocalizeReport| inputs_of(&method.options, task.path(), report);
-        let (report, left_out, counts) = if follow.is_some() && format == TableFormat::Csv {
-            let table = GrowingTable::create(task.output(), save.overwrite)?;
-            let mut table = table.with_record(record)?;
-            let report = job.run_to(&mut table, hearing, hearing)?;
-            if let Some(record) = table.record_mut() {
-                (record.inputs, record.warnings) = (files(&report)?, hearing.warnings());
-            }
-            let counts = table.finish([], report.counts(), go_on)?;
-            (report, LeftOut::default(), counts)
-        } else {
-            let mut table = TableFile::create(task.output(), save)?.with_record(record)?;
-            let report = job.run_to(&mut table, hearing, hearing)?;
-            if let Some(record) = table.record_mut() {
-                record.warnings = hearing.warnings();
-                if follow.is_some() {
-                    record.inputs = files(&report)?;
-                }
-            }
-            let (left_out, counts) = table.finish([], report.counts(), go_on)?;
-            (report, left_out, counts)
+        let table = match follow.is_some() && format == TableFormat::Csv {
+            true => TableFile::growing(task.output(), save)?,
+            false => TableFile::create(task.output(), save)?,
         };
+        let mut table = table.with_record(record)?;
+        let report = job.run_to(&mut table, hearing, hearing)?;
+        if let Some(record) = table.record_mut() {
+            record.warnings = hearing.warnings();
+            if follow.is_some() {
+                record.inputs = inputs_of(&method.options, task.path(), &report)?;
+            }
+        }
+        let (left_out, counts) = table.finish([], report.counts(), go_on)?;
         if let Some(text) = report.frames_are {
             hearing.hear(Topic::Metadata, Note::Notice(text));
         }
@@ -116,14 +106,12 @@ impl Batch<'_> {
             let mut record = task.now();
             record.warnings = hearing.warnings();
             record.state = State::Failed { error: reason.clone() };
-            let free = refuse_stranger(task.record(), Record::is_ours, self.options.overwrite);
-            let written = free.map_err(StepError::from).and_then(|()| {
-                let output = record_file(task.record(), &record)?;
-                let go_on = &mut |_| !self.listener.is_cancelled();
-                Ok(Output::finish_all([output], go_on)?)
+            let free = Record::refuse_stranger(task.output(), self.options.overwrite);
+            let written = free.and_then(|()| record.file(task.output())).and_then(|output| {
+                Output::finish_all([output], &mut |_| !self.listener.is_cancelled())
             });
             if let Err(error) = written {
-                let error = self.listener.words(error, task.output());
+                let error = self.listener.words(error.into(), task.output());
                 let text = format!("its failure is not recorded: {error}");
                 self.listener.tell(task.movie(), &text);
             }

@@ -14,7 +14,7 @@ use crate::output::paths::shown;
 use crate::record::{Record, State};
 use crate::steps::StepError;
 use crate::steps::localize::LocalizeOptions;
-use crate::table::{PicassoVersion, TableFormat, sidecar};
+use crate::table::{PicassoVersion, TableFormat};
 
 /// How movies are localized, and what the outcome depends on.
 #[derive(Clone, Debug)]
@@ -142,10 +142,7 @@ impl Task {
 
     /// The files of the table.
     pub(super) fn tables(&self) -> Vec<PathBuf> {
-        match TableFormat::of(&self.output) {
-            Some(TableFormat::Picasso) => vec![self.output.clone(), sidecar(&self.output)],
-            _ => vec![self.output.clone()],
-        }
+        TableFormat::files(&self.output)
     }
 
     /// All files that it is to have.

@@ -1,13 +1,13 @@
 //! Positions that are to be fitted.
 
 use std::fs::File;
-use std::io::{Read, stdin};
+use std::io::stdin;
 use std::path::Path;
 
 use crate::localize::Positions;
 use crate::record::{Origin, Record};
 use crate::steps::{Listener, Note, Source, StepError};
-use crate::table::{ColumnNames, Table, TextOptions, Unit};
+use crate::table::{Table, Unit};
 
 /// The most positions: half a gigabyte.
 const MOST: usize = 1 << 24;
@@ -67,18 +67,9 @@ fn positions(
 /// A table in a file, or one that can be read only once.
 fn opened(path: &Path, pixel_size: Option<f64>) -> Result<Source, StepError> {
     let name = path.display().to_string();
-    let once = |reader: Box<dyn Read + Send>| {
-        Source::once(
-            &name,
-            reader,
-            None,
-            &ColumnNames::default(),
-            pixel_size,
-            TextOptions::default(),
-        )
-    };
+    let source = Source::file(path).with_pixel_size(pixel_size)?;
     if path == Path::new("-") {
-        return once(Box::new(stdin()));
+        return source.once(stdin());
     }
     let failed = |error| StepError::Refused(format!("cannot read {name}: {error}"));
     let file = File::open(path).map_err(failed)?;
@@ -86,8 +77,5 @@ fn opened(path: &Path, pixel_size: Option<f64>) -> Result<Source, StepError> {
     if metadata.is_dir() {
         return Err(StepError::input(&name, "this is a folder, not a file"));
     }
-    if metadata.is_file() {
-        return Source::file(path).with_pixel_size(pixel_size);
-    }
-    once(Box::new(file))
+    if metadata.is_file() { Ok(source) } else { source.once(file) }
 }
