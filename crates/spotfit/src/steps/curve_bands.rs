@@ -1,8 +1,8 @@
 //! Bands around fitted curves, as a table.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use super::curve_table::cell_of;
 use crate::model::answers::{BandFit, CurveBands, data_and_weights, datum_weights};
 use crate::model::{CurveFits, CurveOptions, Curves, Model, WeightRule, points};
 
@@ -58,20 +58,13 @@ impl<W: Write> BandTable<W> {
             let parameters = fits.parameters.row(row).to_vec();
             let fit = BandFit::new(&parameters, &covariance, fits.chi2[row], fits.degrees[row]);
             let weights = datum_weights(&data_and_weights(curves, row)[1]);
-            let named = names.get(first + row).filter(|name| !name.is_empty());
-            let name = match named {
-                Some(name) => super::curve_table::quoted(name),
-                None => (first + row).to_string(),
-            };
+            let name = cell_of(names, first + row);
             for (place, at) in
                 places.iter().zip(self.bands.at(&fit, &places, |point| weights[point]))
             {
                 let numbers = place.iter().chain([&at.value]).chain(&at.confidence);
                 text.push_str(&name);
-                for number in numbers.chain(&at.prediction) {
-                    let written = write!(text, ",{number:?}");
-                    debug_assert!(written.is_ok(), "writing to a string cannot fail");
-                }
+                numbers.chain(&at.prediction).for_each(|number| text += &format!(",{number:?}"));
                 text.push('\n');
             }
             self.output.write_all(text.as_bytes())?;

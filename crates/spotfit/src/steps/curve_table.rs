@@ -171,11 +171,21 @@ fn put_word(bytes: &mut Vec<u8>, word: &str, width: usize) {
 }
 
 /// A cell of CSV that is text.
-pub(super) fn quoted(name: &str) -> String {
+fn quoted(name: &str) -> String {
     match name.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", name.replace('"', "\"\"")),
         false => name.to_owned(),
     }
+}
+
+/// The name of a data set, if it has one.
+pub(super) fn name_of(names: &[String], number: usize) -> Option<&str> {
+    names.get(number).map(String::as_str).filter(|name| !name.is_empty())
+}
+
+/// The cell that says which data set it is: by its name, or by its number.
+pub(super) fn cell_of(names: &[String], number: usize) -> String {
+    name_of(names, number).map_or_else(|| number.to_string(), quoted)
 }
 
 /// Refuses answers whose columns have the name of another one.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::left_out;
 use crate::Camera;
 use crate::psf::{Psf, PsfBead, PsfCalibration, Rejection};
+use crate::steps::words::counted_or_none;
 
 /// Why beads are left out.
 const REASONS: [Rejection; 6] = [
@@ -115,7 +115,7 @@ impl fmt::Display for PsfReport {
             let count = self.rejected.get(reason.name()).copied();
             (count.unwrap_or(0), reason.name())
         });
-        writeln!(f, "left out: {}", left_out(reasons))?;
+        writeln!(f, "left out: {}", counted_or_none(reasons))?;
         let of = if self.has_camera {
             "the noise of photons"
         } else {

@@ -3,13 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{StackOptions, left_out};
+use super::StackOptions;
 use crate::astigmatism::calibrate::{
     Fate, Rejected, Slice, WidthCalibration, WidthCalibrationOptions, Zero, calibrate_widths,
 };
 use crate::link::{LinkOptions, link};
 use crate::localize::{Localization, LocalizeOptions, Localizer};
 use crate::steps::stack::Stack;
+use crate::steps::words::counted_or_none;
 use crate::steps::{Listener, Note, StepError};
 use crate::{CameraMap, Elliptical, FitterOptions, Shape};
 use spotfit_files::private::sort_by_key;
@@ -141,7 +142,7 @@ impl fmt::Display for CalibrateReport {
             (rejected.slices_beyond, "slices beyond the range"),
             (rejected.invalid_slices, "slices with a number out of range"),
         ];
-        writeln!(f, "left out: {}", left_out(reasons))?;
+        writeln!(f, "left out: {}", counted_or_none(reasons))?;
         write!(
             f,
             "residuals {:.4} and {:.4} px; error of z {:.1} nm rms, {:.1} nm at most on average",

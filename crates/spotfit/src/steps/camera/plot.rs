@@ -1,6 +1,7 @@
 //! What was measured of a camera, as a drawing.
 
 use ndarray::Array2;
+use spotfit_locs::private::ends;
 
 use super::MeasuredCamera;
 use super::middle::spread;
@@ -75,10 +76,7 @@ impl MeasuredCamera {
         };
         let reach = if deviation > 0.0 { RANGE * deviation } else { f64::INFINITY };
         let inside = |value: f64| value.clamp(median - reach, median + reach);
-        let [low, high] = sound()
-            .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], (value, _)| {
-                [low.min(inside(value)), high.max(inside(value))]
-            });
+        let [low, high] = ends(sound().map(|(value, _)| inside(value)));
         let step = ((high - low) / BINS as f64).max(f64::MIN_POSITIVE);
         let (mut counts, mut beyond) = ([[0_u32; BINS]; 2], 0);
         for (value, hot) in sound() {

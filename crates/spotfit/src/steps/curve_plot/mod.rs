@@ -5,10 +5,12 @@ mod fit;
 mod pictures;
 mod places;
 
+use super::curve_table::name_of;
+use super::words::spread_over;
 use crate::model::answers::{BandFit, CurveBands};
 use crate::model::{CurveFits, CurveOptions, Curves, Model, Points, WeightRule, points};
 use crate::report::figure::{Drawing, Stroke, TextLook, Tint, text_width};
-use crate::report::number::with_error;
+use crate::report::number::{five_digits, with_error};
 use crate::report::svg::{Axis, Chart, Series};
 pub use fit::PlottedFit;
 pub use places::LogX;
@@ -21,7 +23,7 @@ const PANEL: [f64; 2] = [350.0, 310.0];
 const HEAD: f64 = 30.0;
 
 /// Draws some of many fits of a model: data and model, and below them what the model leaves; of images the same as three pictures.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct CurvePlot {
     /// The fits that are drawn.
     chosen: Vec<usize>,
@@ -41,20 +43,7 @@ pub struct CurvePlot {
 impl CurvePlot {
     /// For some of `count` fits, as far from each other as possible.
     pub fn new(count: usize, most: usize) -> Self {
-        let most = most.min(count);
-        let chosen = (0..most).map(|number| number * count / most.max(1)).collect();
-        Self {
-            chosen,
-            log_x: LogX::Auto,
-            log_y: false,
-            absolute: false,
-            bands: None,
-            rule: None,
-            title: String::new(),
-            is_image: false,
-            has_errors: false,
-            panels: Vec::new(),
-        }
+        Self { chosen: spread_over(count, most), ..Self::default() }
     }
 
     /// The same with this choice of the axis.
@@ -123,36 +112,24 @@ impl CurvePlot {
             curves.data.row(row, &mut data);
             let [parameters, errors] =
                 [&fits.parameters, &fits.errors].map(|table| table.row(row).to_vec());
-            let named = names.get(fit).filter(|name| !name.is_empty());
-            let name = named.cloned().unwrap_or_else(|| format!("fit {fit}"));
+            let name = name_of(names, fit).map_or_else(|| format!("fit {fit}"), str::to_owned);
             let data_errors = curves.weights.as_ref().map(|weights| {
                 let row = if weights.shape()[0] == 1 { 0 } else { row };
                 let weights = (0..data.len()).map(|point| weights.get([row, point]));
-                self.data_errors(weights, fits.chi2[fit - first], fits.degrees[fit - first])
+                self.data_errors(weights, fits.chi2[row], fits.degrees[row])
             });
             let image = match curves.points {
                 Points::Grid { width, .. } => Some(width),
                 _ => None,
             };
             let at = points(curves, model.variables().len(), row);
-            let (name, parameters, errors) = (&*name, &*parameters, &*errors);
-            let status = fits.statuses[row];
             let spread = (!fits.covariance.is_empty()).then(|| {
                 let own = fits.covariance.index_axis(ndarray::Axis(0), row);
                 (own.iter().copied().collect(), fits.chi2[row], fits.degrees[row])
             });
-            let fit = PlottedFit {
-                name,
-                parameters,
-                errors,
-                status,
-                at,
-                data,
-                data_errors,
-                image,
-                spread,
-            };
-            self.draw(model, &fit);
+            let fit = PlottedFit::new(&name, &parameters, &errors, data);
+            let status = fits.statuses[row];
+            self.draw(model, &PlottedFit { status, at, data_errors, image, spread, ..fit });
         }
     }
 
@@ -203,8 +180,6 @@ impl CurvePlot {
         mut values: Vec<String>,
     ) -> Drawing {
         let x: Vec<f64> = fit.at.iter().map(|at| at.first().copied().unwrap_or(f64::NAN)).collect();
-        let used =
-            |point: usize| fit.data_errors.as_ref().is_none_or(|errors| errors[point].is_finite());
         let log = match self.log_x {
             LogX::Auto => is_geometric(&x),
             LogX::Yes => true,
@@ -212,7 +187,7 @@ impl CurvePlot {
         };
         let is_shown = |x: f64| x.is_finite() && (!log || x > 0.0);
         let shown: Vec<usize> = (0..fit.data.len().min(x.len()))
-            .filter(|&point| used(point) && fit.data[point].is_finite() && is_shown(x[point]))
+            .filter(|&point| fit.uses(point) && fit.data[point].is_finite() && is_shown(x[point]))
             .collect();
         let fitted = model.values(fit.parameters, &fit.at);
         // Of data and model, not of what is left.
@@ -324,7 +299,7 @@ impl CurvePlot {
     /// All that was drawn.
     pub fn drawing(mut self) -> Drawing {
         if let Some((level, _)) = &self.bands {
-            let level = crate::report::number::five_digits(100.0 * level);
+            let level = five_digits(100.0 * level);
             self.title.push_str(&format!("; bands of confidence and prediction at {level} %"));
         }
         let across = match (self.is_image, self.panels.len()) {
@@ -343,19 +318,16 @@ impl CurvePlot {
                 right -= text_width(name, size);
                 all.text([right, y], name, TextLook::new(size));
                 let (middle, tint) = (y - 0.36 * size, Tint::series(number));
+                let at = |left: f64| [right - left, middle];
                 match number {
-                    0 => all.circle([right - 8.0, middle], 2.8, tint),
-                    _ => all.line(
-                        [right - 26.0, middle],
-                        [right - 5.0, middle],
-                        Stroke::new(tint, 1.5),
-                    ),
+                    0 => all.circle(at(8.0), 2.8, tint),
+                    _ => all.line(at(26.0), at(5.0), Stroke::new(tint, 1.5)),
                 }
                 right -= if number == 0 { 24.0 } else { 42.0 };
             }
         }
-        let formula = crate::report::figure::shortened(&title, size, right - 12.0);
-        all.text([8.0, y], &formula, TextLook::new(size).tinted(Tint::SOFT));
+        let look = TextLook::new(size).tinted(Tint::SOFT);
+        all.short_text([8.0, y], &title, look, right - 12.0);
         all.place(panels, [0.0, HEAD]);
         all
     }

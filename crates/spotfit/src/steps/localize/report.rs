@@ -8,22 +8,23 @@ use std::time::Duration;
 use crate::localize::{ApertureCorrection, DropReason, Dropped, Emitters, Localizer};
 use crate::stage_times::StageTimes;
 use crate::steps::fitted::{backend, by_status, psf_backend, rate, seconds};
+use crate::steps::words::counted_or_none;
 use crate::{Status, StatusCounts};
 
 /// Why spots are missing, in words.
-fn in_words(dropped: &Dropped) -> [(&'static str, usize); 11] {
+fn in_words(dropped: &Dropped) -> [(usize, &'static str); 11] {
     [
-        (DropReason::AtEdge.in_words(), dropped.at_edge),
-        ("in frames not looked at", dropped.no_frame),
-        (DropReason::NotBright.in_words(), dropped.not_bright),
-        (DropReason::Wandered.in_words(), dropped.wandered),
-        (DropReason::NotFinite.in_words(), dropped.not_finite),
-        (DropReason::Undetermined.in_words(), dropped.undetermined),
-        (DropReason::Saturated.in_words(), dropped.saturated),
-        (DropReason::Neighbour.in_words(), dropped.neighbour),
-        (DropReason::Residual.in_words(), dropped.residual),
-        (DropReason::Width.in_words(), dropped.width),
-        (DropReason::Crowd.in_words(), dropped.crowd),
+        (dropped.at_edge, DropReason::AtEdge.in_words()),
+        (dropped.no_frame, "in frames not looked at"),
+        (dropped.not_bright, DropReason::NotBright.in_words()),
+        (dropped.wandered, DropReason::Wandered.in_words()),
+        (dropped.not_finite, DropReason::NotFinite.in_words()),
+        (dropped.undetermined, DropReason::Undetermined.in_words()),
+        (dropped.saturated, DropReason::Saturated.in_words()),
+        (dropped.neighbour, DropReason::Neighbour.in_words()),
+        (dropped.residual, DropReason::Residual.in_words()),
+        (dropped.width, DropReason::Width.in_words()),
+        (dropped.crowd, DropReason::Crowd.in_words()),
     ]
 }
 
@@ -156,14 +157,9 @@ impl fmt::Display for LocalizeReport {
         let failed = self.statuses.iter().filter(|(status, _)| !status.is_converged());
         let failed = failed.map(|(status, count)| {
             let kept = if status == Status::AtLimit { *at_end } else { 0 };
-            (status.name(), count - kept)
+            (count - kept, status.name())
         });
-        let all = in_words(&self.dropped).into_iter().chain(failed);
-        let dropped: Vec<String> = all
-            .filter(|&(_, count)| count > 0)
-            .map(|(reason, count)| format!("{count} {reason}"))
-            .collect();
-        let dropped = if dropped.is_empty() { "none".to_owned() } else { dropped.join(", ") };
+        let dropped = counted_or_none(in_words(&self.dropped).into_iter().chain(failed));
         writeln!(f, "{converged} of {fits} fits converged; dropped: {dropped}")?;
         if *at_end > 0 {
             writeln!(

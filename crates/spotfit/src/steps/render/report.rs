@@ -6,7 +6,7 @@ use spotfit_locs::private::short;
 
 use super::layer::Layer;
 use crate::render::{Blur, Colours, Drawn, View};
-use crate::steps::words::symbol;
+use crate::steps::words::{counted, symbol};
 
 /// The report of a picture. Lengths are in `unit`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -89,9 +89,7 @@ impl fmt::Display for RenderReport {
             (self.too_wide, "left out: their uncertainty is more than 1000 pixels of the picture"),
             (self.failing, "left out: they do not fulfil the condition"),
         ];
-        for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
-            write!(f, "\n{count} {what}")?;
-        }
+        counted(counts).iter().try_for_each(|told| write!(f, "\n{told}"))?;
         if let (Some(column), Some([low, high])) = (&self.colour_by, self.colour_range) {
             write!(f, "\ncolours: {column} from {} to {}", short(low), short(high))?;
         }

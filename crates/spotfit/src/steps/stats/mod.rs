@@ -196,8 +196,14 @@ impl StatsReport {
 
     /// The charts of the page alone, beside each other.
     pub fn drawing(&self) -> Drawing {
-        let figures = charts::of(self).into_iter().map(|figure| figure.drawing).collect();
+        let figures = charts::of(self).into_iter().map(|(drawing, _)| drawing).collect();
         Drawing::tiled(&format!("Localizations: {}", self.file), figures, 2)
+    }
+
+    /// The quartiles of a column in a part, with the median between them, and their unit.
+    fn quartiles(&self, part: usize, meaning: Meaning) -> Option<([f64; 3], Unit)> {
+        let quantity = self.quantities.iter().find(|of| of.name == meaning.name())?;
+        Some((quantity.parts[part].quartiles()?, quantity.unit))
     }
 
     /// A length in nanometres; `None` if it already is, or if the size of a pixel is not known.

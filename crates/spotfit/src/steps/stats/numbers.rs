@@ -24,38 +24,30 @@ pub struct Number {
 
 /// All numbers of a report. The names of those of the rows that are kept begin with `kept.`.
 pub(super) fn of(report: &StatsReport) -> Vec<Number> {
-    let mut values = Vec::new();
-    let mut add = |name: String, value: f64, unit: &'static str| {
-        values.push(Number { name, value: Ok(value), unit });
-    };
-    add("rows".to_owned(), report.rows as f64, "");
-    add("rows_without_position".to_owned(), report.left_out as f64, "");
     let info = &report.info;
-    let known = [
+    let whole = [
+        ("rows", Some(report.rows as f64), ""),
+        ("rows_without_position", Some(report.left_out as f64), ""),
         ("frames", report.frames.map(f64::from), ""),
         ("pixel_size", info.pixel_size, "nm"),
         ("field_width", info.width.map(|pixels| pixels as f64), "px"),
         ("field_height", info.height.map(|pixels| pixels as f64), "px"),
     ];
-    for (name, value, unit) in known {
-        if let Some(value) = value {
-            add(name.to_owned(), value, unit);
-        }
-    }
+    let known = |(name, value, unit): (&str, Option<f64>, _)| {
+        Some(Number { name: name.to_owned(), value: Ok(value?), unit })
+    };
+    let mut numbers: Vec<Number> = whole.into_iter().filter_map(known).collect();
     for (number, part) in report.parts.iter().enumerate() {
         let prefix = if number == 0 { "" } else { "kept." };
+        let mut add = |name: &str, value, unit| {
+            numbers.push(Number { name: format!("{prefix}{name}"), value, unit });
+        };
         if number > 0 {
-            values.push(Number {
-                name: "kept.rows".to_owned(),
-                value: Ok(part.rows as f64),
-                unit: "",
-            });
+            add("rows", Ok(part.rows as f64), "");
         }
-        of_part(report, number, part, &mut |name, value, unit| {
-            values.push(Number { name: format!("{prefix}{name}"), value, unit });
-        });
+        of_part(report, number, part, &mut add);
     }
-    values
+    numbers
 }
 
 /// Calls with a name, a value and its unit for each number of a part.
@@ -88,32 +80,26 @@ fn of_part(
             add(&format!("{name}_not_finite"), Ok(spread.left_out as f64), "");
         }
     }
-    let mut length = |name: &str, value: &Result<f64, String>| {
-        add(name, value.clone(), unit);
-        if let Ok(value) = value
-            && let Some(nanometres) = report.in_nanometres(*value, report.unit)
-        {
+    let mut length = |name: &str, value: Result<f64, String>| {
+        let nanometres = value.as_ref().ok().and_then(|value| report.in_nanometres(*value, report.unit));
+        add(name, value, unit);
+        if let Some(nanometres) = nanometres {
             add(&format!("{name}_nm"), Ok(nanometres), symbol(Unit::Nanometre));
         }
     };
     if let Some(stated) = part.stated {
-        length("stated_precision", &Ok(stated));
+        length("stated_precision", Ok(stated));
     }
-    match &part.nena {
-        Some(Ok(found)) => {
-            length("nena_precision", &Ok(found.sigma));
-            length("nena_precision_error", &Ok(found.standard_error));
+    let found = [("nena_precision", part.precision()), ("frc_resolution", part.resolution())];
+    for (name, found) in found {
+        match found {
+            Some(Ok([value, error])) => {
+                length(name, Ok(value));
+                length(&format!("{name}_error"), Ok(error));
+            }
+            Some(Err(reason)) => length(name, Err(reason.clone())),
+            None => {}
         }
-        Some(Err(reason)) => length("nena_precision", &Err(reason.clone())),
-        None => {}
-    }
-    match &part.frc {
-        Some(Ok(found)) => {
-            length("frc_resolution", &Ok(found.resolution));
-            length("frc_resolution_error", &Ok(found.standard_error));
-        }
-        Some(Err(reason)) => length("frc_resolution", &Err(reason.clone())),
-        None => {}
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Lost, Row};
-use crate::steps::words::length;
+use crate::steps::words::{counted, length};
 use crate::table::Unit;
 use crate::track::FrameStatus;
 
@@ -111,9 +111,7 @@ impl fmt::Display for TrackReport {
             (torn, "overwritten while they were read"),
             (disorder, "with a number that is not above that of the frame before"),
         ];
-        for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
-            write!(f, ", {count} {what}")?;
-        }
+        counted(counts).iter().try_for_each(|told| write!(f, ", {told}"))?;
         let place = |value: f64, error: f64, unit: Unit, axis: &str| {
             format!("{} in {axis} (±{})", length(value, unit), length(error, unit))
         };
