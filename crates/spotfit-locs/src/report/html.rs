@@ -182,7 +182,10 @@ mod tests {
         assert!(!page.contains("<script") && !page.contains('\u{7}'), "{page}");
         // Title, heading and paragraphs, three tables of five, a drawing and a picture of two.
         assert_eq!(page.matches("&lt;script&gt;&amp;").count(), 5 + 3 * 5 + 2 + 2, "{page}");
-        assert!(page.contains("<figure>\n<svg ") && page.contains("</svg>\n<figcaption>"), "{page}");
+        assert!(
+            page.contains("<figure>\n<svg ") && page.contains("</svg>\n<figcaption>"),
+            "{page}"
+        );
     }
 
     /// Proves that files are written as RFC 4648 says.

@@ -43,8 +43,12 @@ impl CurvePage {
             is_limited.then(|| format!("{name} from {low} to {high}"))
         });
         let limits: Vec<String> = limits.collect();
-        let page =
-            Self { chosen: spread_over(count, MOST), count, head: ReportTable::default(), fits: None };
+        let page = Self {
+            chosen: spread_over(count, MOST),
+            count,
+            head: ReportTable::default(),
+            fits: None,
+        };
         let page = page.saying("Formula", &formula).saying("Fit", estimator);
         let page = if held.is_empty() { page } else { page.saying("Held", &held.join(", ")) };
         if limits.is_empty() { page } else { page.saying("Limits", &limits.join(", ")) }

@@ -11,7 +11,7 @@
 
 use std::fmt;
 
-use super::words::symbol;
+use super::words::{counted, symbol};
 use super::{Listener, Source, StepError};
 use crate::pairs::{Pair, Spots, pairs};
 use crate::table::{Info, Meaning, Table, TableError, Unit};

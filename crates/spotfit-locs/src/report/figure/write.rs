@@ -127,8 +127,7 @@ fn words([x, y]: [f64; 2], text: &str, look: &TextLook) -> String {
     let size = numbers(["font-size"], [look.size]);
     let bold = if look.bold { " font-weight=\"bold\"" } else { "" };
     // The group says that text is in the colour of text.
-    let tint =
-        if look.tint == Tint::INK { String::new() } else { coloured("fill", look.tint) };
+    let tint = if look.tint == Tint::INK { String::new() } else { coloured("fill", look.tint) };
     format!("<text{place}{class}{anchor}{size}{bold}{tint}>{}</text>\n", safe(text))
 }
 

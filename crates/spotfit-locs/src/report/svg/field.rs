@@ -109,7 +109,8 @@ impl Field<'_> {
         }
         let y = |number: usize| self.across(1, self.y.share_of_place(self.y.ticks[number]))[0][1];
         for number in some(&self.y.ticks, |a, b| y(a) - y(b) >= 1.25 * size) {
-            let (at, text) = ([left - gap, y(number) + 0.36 * size], self.y.text(self.y.ticks[number]));
+            let (at, text) =
+                ([left - gap, y(number) + 0.36 * size], self.y.text(self.y.ticks[number]));
             drawing.text(at, &text, look.end().classed("y"));
         }
     }

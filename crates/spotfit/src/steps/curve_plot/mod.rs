@@ -185,48 +185,37 @@ impl CurvePlot {
             LogX::Yes => true,
             LogX::No => false,
         };
-        let is_shown = |x: f64| x.is_finite() && (!log || x > 0.0);
-        let shown: Vec<usize> = (0..fit.data.len().min(x.len()))
-            .filter(|&point| fit.uses(point) && fit.data[point].is_finite() && is_shown(x[point]))
-            .collect();
         let fitted = model.values(fit.parameters, &fit.at);
+        let datum = |point: usize| {
+            let (x, y) = (x[point], fit.data[point]);
+            let is_shown = fit.uses(point) && y.is_finite() && x.is_finite() && (!log || x > 0.0);
+            let error = fit.data_errors.as_ref().map(|errors| errors[point]);
+            is_shown.then(|| Datum { x, y, left: y - fitted[point], error })
+        };
+        let shown: Vec<Datum> = (0..fit.data.len().min(x.len())).filter_map(datum).collect();
         // Of data and model, not of what is left.
-        let drawn: Vec<usize> =
-            shown.iter().copied().filter(|&point| !self.log_y || fit.data[point] > 0.0).collect();
+        let is_drawn = |datum: &Datum| !self.log_y || datum.y > 0.0;
+        let drawn: Vec<Datum> = shown.iter().copied().filter(is_drawn).collect();
         match shown.len() - drawn.len() {
             0 => {}
             1 => values.push("1 point at or below 0 is not drawn".to_owned()),
             many => values.push(format!("{many} points at or below 0 are not drawn")),
         }
-        let bars = |of: &dyn Fn(usize) -> f64, some: &[usize]| -> Vec<(f64, f64, f64)> {
-            let Some(errors) = &fit.data_errors else { return Vec::new() };
-            some.iter()
-                .map(|&point| (x[point], of(point) - errors[point], of(point) + errors[point]))
-                .collect()
-        };
-        let points = |of: &dyn Fn(usize) -> f64, some: &[usize]| {
-            some.iter().map(|&point| (x[point], of(point))).collect()
-        };
-        let (data, left) =
-            (|point: usize| fit.data[point], |point: usize| fit.data[point] - fitted[point]);
-        let mut line = line(model, fit.parameters, shown.iter().map(|&point| x[point]), log);
-        let (mut data_bars, mut floor) = (bars(&data, &drawn), f64::NEG_INFINITY);
+        let mut line = line(model, fit.parameters, shown.iter().map(|datum| datum.x), log);
+        let mut floor = f64::NEG_INFINITY;
         if self.log_y {
             // What reaches below 0 ends below all data.
-            floor = drawn.iter().map(|&point| fit.data[point]).fold(f64::INFINITY, f64::min) / 2.0;
-            data_bars.iter_mut().for_each(|(_, low, _)| *low = low.max(floor));
+            floor = drawn.iter().map(|datum| datum.y).fold(f64::INFINITY, f64::min) / 2.0;
             line.retain(|(_, value)| *value >= floor);
         }
         let series = vec![
-            Series::points("data", points(&data, &drawn)).with_errors(data_bars),
+            series_of("data", &drawn, floor, |datum| datum.y),
             Series::line("model", line).styled(1),
         ];
-        let bands = self.bands(model, fit, &series[1], &x, &shown, floor);
+        let bands = self.bands(model, fit, &series[1], &shown, floor);
         let series = bands.into_iter().chain(series).collect();
-        let below = vec![
-            Series::level("", 0.0),
-            Series::points("", points(&left, &shown)).with_errors(bars(&left, &shown)).styled(0),
-        ];
+        let left = series_of("", &shown, f64::NEG_INFINITY, |datum| datum.left);
+        let below = vec![Series::level("", 0.0), left.styled(0)];
         // As far above zero as below, and a little more, so that all is whole.
         let sizes = below.iter().flat_map(Series::sizes);
         let most = Some(1.1 * sizes.fold(0.0, f64::max)).filter(|most| *most > 0.0).unwrap_or(1.0);
@@ -251,8 +240,7 @@ impl CurvePlot {
         model: &Model,
         fit: &PlottedFit<'_>,
         line: &Series,
-        x: &[f64],
-        shown: &[usize],
+        shown: &[Datum],
         floor: f64,
     ) -> Vec<Series> {
         let (Some((level, options)), Some((covariance, chi2, degrees))) =
@@ -264,18 +252,18 @@ impl CurvePlot {
         let fitted = BandFit::new(fit.parameters, covariance, *chi2, *degrees);
         let places: Vec<Vec<f64>> = line.x().map(|x| vec![x]).collect();
         let scale = if options.absolute { 1.0 } else { chi2 / f64::from(*degrees) };
-        let distance = |point: &usize, place: usize| (x[*point] - places[place][0]).abs();
-        let ruled = |point: usize| {
+        let distance = |datum: &Datum, place: usize| (datum.x - places[place][0]).abs();
+        let ruled = |datum: &Datum| {
             let Some(rule) = self.rule else { return 1.0 };
-            let value = || model.values(fit.parameters, &[vec![x[point]]])[0];
-            rule.weight(if rule.is_of_model() { value() } else { fit.data[point] })
+            let value = || model.values(fit.parameters, &[vec![datum.x]])[0];
+            rule.weight(if rule.is_of_model() { value() } else { datum.y })
         };
         // A datum between others is as uncertain as the nearest one, but for what the rule says.
         let weight = |place: usize| {
-            let Some(errors) = &fit.data_errors else { return 1.0 };
             let nearest =
                 shown.iter().min_by(|a, b| distance(a, place).total_cmp(&distance(b, place)));
-            nearest.map_or(1.0, |&point| scale / errors[point].powi(2) / ruled(point))
+            let weight = |datum: &Datum| Some(scale / datum.error?.powi(2) / ruled(datum));
+            nearest.and_then(weight).unwrap_or(1.0)
         };
         let all = bands.at(&fitted, &places, weight);
         let series = |name: &str, ends: &dyn Fn(usize) -> [f64; 2]| {
@@ -331,6 +319,25 @@ impl CurvePlot {
         all.place(panels, [0.0, HEAD]);
         all
     }
+}
+
+/// A point of the data that is drawn, and what the model leaves of it.
+#[derive(Clone, Copy)]
+struct Datum {
+    x: f64,
+    y: f64,
+    left: f64,
+    error: Option<f64>,
+}
+
+/// Points with the bars of their errors, which end at a floor.
+fn series_of(name: &str, of: &[Datum], floor: f64, height: fn(&Datum) -> f64) -> Series {
+    let points = of.iter().map(|datum| (datum.x, height(datum))).collect();
+    let ends = |datum: &Datum| {
+        let (y, error) = (height(datum), datum.error?);
+        Some((datum.x, (y - error).max(floor), y + error))
+    };
+    Series::points(name, points).with_errors(of.iter().filter_map(ends).collect())
 }
 
 /// Parts in as few lines as they need.

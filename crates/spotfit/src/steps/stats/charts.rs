@@ -68,7 +68,10 @@ fn histogram(report: &StatsReport, quantity: &Quantity) -> Option<Figure> {
         .map(|part| Series::bars(name(report, part), histogram.bars(part)))
         .collect();
     let (first, last) = (histogram.edges[0], *histogram.edges.last()?);
-    let axes = [Axis::new(&in_unit(own, *unit)).from(first).to(last), Axis::new("localizations").from(0.0)];
+    let axes = [
+        Axis::new(&in_unit(own, *unit)).from(first).to(last),
+        Axis::new("localizations").from(0.0),
+    ];
     let mut caption = Vec::new();
     for (part, [below, above]) in histogram.beyond.iter().enumerate() {
         let whose = match name(report, part) {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Number as JsonNumber, Value, json};
 
 use super::StatsReport;
 use super::part::{LINKED_FRAMES, Part};
@@ -81,7 +82,8 @@ fn of_part(
         }
     }
     let mut length = |name: &str, value: Result<f64, String>| {
-        let nanometres = value.as_ref().ok().and_then(|value| report.in_nanometres(*value, report.unit));
+        let nanometres =
+            value.as_ref().ok().and_then(|value| report.in_nanometres(*value, report.unit));
         add(name, value, unit);
         if let Some(nanometres) = nanometres {
             add(&format!("{name}_nm"), Ok(nanometres), symbol(Unit::Nanometre));
@@ -125,39 +127,17 @@ impl Serialize for Number {
             map.serialize_entry("reason", reason)?;
         }
         map.serialize_entry("unit", self.unit)?;
-        match &self.value {
-            Ok(value) => match (short(*value).parse::<i64>(), short(*value).parse::<f64>()) {
-                (Ok(whole), _) => map.serialize_entry("value", &whole)?,
-                (_, value) => map.serialize_entry("value", &value.ok())?,
-            },
-            Err(_) => map.serialize_entry("value", &None::<f64>)?,
-        }
+        let known = self.value.as_ref().ok().map(|value| short(*value));
+        map.serialize_entry("value", &known.and_then(|text| text.parse::<JsonNumber>().ok()))?;
         map.end()
     }
 }
 
 /// What the table is, and a member for each number, in the order of their names.
-#[derive(Clone, Copy, Debug)]
-pub struct Numbers<'a>(pub(super) &'a StatsReport);
-
-#[derive(serde::Serialize)]
-#[serde(untagged)]
-enum Member<'a> {
-    Text(&'a str),
-    Number(&'a Number),
-}
-
-impl Serialize for Numbers<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let numbers = self.0.numbers();
-        let mut all: BTreeMap<&str, Member<'_>> = BTreeMap::new();
-        all.insert("file", Member::Text(&self.0.file));
-        if let Some(filter) = &self.0.filter {
-            all.insert("filter", Member::Text(filter));
-        }
-        all.extend(numbers.iter().map(|of| (of.name.as_str(), Member::Number(of))));
-        all.serialize(serializer)
-    }
+pub(super) fn by_name(report: &StatsReport) -> BTreeMap<String, Value> {
+    let said = [("file", Some(&report.file)), ("filter", report.filter.as_ref())];
+    let said = said.into_iter().filter_map(|(name, text)| Some((name.to_owned(), json!(text?))));
+    said.chain(of(report).into_iter().map(|number| (number.name.clone(), json!(number)))).collect()
 }
 
 /// A number with nine digits at most.

@@ -146,7 +146,8 @@ fn quantities(report: &StatsReport) -> ReportTable {
     for Quantity { title, unit, parts, .. } in &report.quantities {
         let cells = parts.iter().flat_map(|spread| {
             let quartiles = spread.quartiles();
-            let quartiles = quartiles.map_or(["–"; 3].map(str::to_owned), |all| all.map(five_digits));
+            let quartiles =
+                quartiles.map_or(["–"; 3].map(str::to_owned), |all| all.map(five_digits));
             quartiles.into_iter().chain([spread.left_out.to_string()])
         });
         table.row(&in_unit(title, *unit), cells);
