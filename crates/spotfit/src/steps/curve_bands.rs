@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::curve_table::cell_of;
+use super::curve_part::{CurvePart, cell_of};
 use crate::model::answers::{BandFit, CurveBands, data_and_weights, datum_weights};
-use crate::model::{CurveFits, CurveOptions, Curves, Model, WeightRule, points};
+use crate::model::{CurveOptions, Model, WeightRule, points};
 
 /// Writes the bands at the points of the data as CSV: the data set, its variables, the value of the model, and the ends of the bands of
 /// confidence and prediction, as [`CurveBands`] and [`datum_weights`] say.
@@ -37,19 +37,12 @@ impl<W: Write> BandTable<W> {
         Self { bands: self.bands.with_rule(rule), ..self }
     }
 
-    /// Appends those of fits, which have their covariance; the first has the number `first`, and names are those of all data sets. Fits
-    /// that were not found have no rows.
+    /// Appends those of fits, which have their covariance. Fits that were not found have no rows.
     ///
     /// # Errors
     /// Those of writing.
-    pub fn write(
-        &mut self,
-        model: &Model,
-        curves: &Curves<'_>,
-        names: &[String],
-        first: usize,
-        fits: &CurveFits,
-    ) -> io::Result<()> {
+    pub fn write(&mut self, part: CurvePart<'_>) -> io::Result<()> {
+        let CurvePart { model, curves, fits, .. } = part;
         let mut text = String::new();
         for row in (0..fits.len()).filter(|&row| fits.is_found(row)) {
             let places = points(curves, model.variables().len(), row);
@@ -58,7 +51,7 @@ impl<W: Write> BandTable<W> {
             let parameters = fits.parameters.row(row).to_vec();
             let fit = BandFit::new(&parameters, &covariance, fits.chi2[row], fits.degrees[row]);
             let weights = datum_weights(&data_and_weights(curves, row)[1]);
-            let name = cell_of(names, first + row);
+            let name = cell_of(part.names, part.first + row);
             for (place, at) in
                 places.iter().zip(self.bands.at(&fit, &places, |point| weights[point]))
             {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::curve_table::cell_of;
+use super::curve_part::cell_of;
 use crate::model::{Curves, Outlier, points};
 
 /// Writes outliers in their order, as CSV: fit, point, the variables, y, residual, score and p.

@@ -1,11 +1,11 @@
 //! The report of fitted curves: one page of HTML that needs no other file and no script.
 
 use super::curve::CurveReport;
-use super::curve_table::name_of;
+use super::curve_part::CurvePart;
 use super::words::spread_over;
 use crate::Estimator;
 use crate::model::answers::{AnswerColumn, AnswerValues, FitStatistics, data_and_weights};
-use crate::model::{CurveFits, CurveLimits, CurveOptions, Curves, Model};
+use crate::model::{CurveLimits, CurveOptions, Model};
 use crate::report::figure::Drawing;
 use crate::report::html::{ReportPage, ReportTable};
 use crate::report::number::{five_digits, with_error};
@@ -61,19 +61,9 @@ impl CurvePage {
         self
     }
 
-    /// Adds those of further fits that the table has, the first of which has the number `first`; with what was asked of them besides.
-    /// Names are those of all data sets.
-    #[expect(clippy::too_many_arguments, reason = "a fit is all of this")]
-    pub fn add(
-        &mut self,
-        model: &Model,
-        curves: &Curves<'_>,
-        names: &[String],
-        first: usize,
-        fits: &CurveFits,
-        answers: &[AnswerColumn],
-        options: &CurveOptions,
-    ) {
+    /// Adds those of further fits that the table has, with what was asked of them besides.
+    pub fn add(&mut self, part: CurvePart<'_>, answers: &[AnswerColumn], options: &CurveOptions) {
+        let CurvePart { model, curves, fits, .. } = part;
         // R² stands there already.
         let answers = || answers.iter().filter(|column| column.name != "r_squared");
         let table = self.fits.get_or_insert_with(|| {
@@ -83,9 +73,7 @@ impl CurvePage {
             table.head("data set", all.chain(answers().map(|column| &*column.name)));
             table
         });
-        let here = first..first + fits.len();
-        for &number in self.chosen.iter().filter(|number| here.contains(number)) {
-            let at = number - first;
+        for at in part.rows(&self.chosen) {
             let found = fits.parameters.row(at).into_iter().zip(fits.errors.row(at));
             let found = found.map(|(value, error)| with_error(*value, *error));
             let [data, weights] = data_and_weights(curves, at);
@@ -97,7 +85,7 @@ impl CurvePage {
                 AnswerValues::Numbers(all) => told(all[at]),
                 AnswerValues::Words(all) => all[at].to_string(),
             });
-            let name = name_of(names, number).map_or_else(|| number.to_string(), str::to_owned);
+            let name = part.name(at).map_or_else(|number| number.to_string(), str::to_owned);
             table.row(&name, found.chain(last).chain(answers));
         }
     }

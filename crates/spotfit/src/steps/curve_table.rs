@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::StepError;
+use super::curve_part::quoted;
 use super::outcomes::{OutcomeFormat, STATUS};
 use crate::Estimator;
 use crate::model::CurveFits;
@@ -168,24 +169,6 @@ impl<W: Write> CurveTable<W> {
 fn put_word(bytes: &mut Vec<u8>, word: &str, width: usize) {
     let letters = word.chars().chain(std::iter::repeat('\0')).take(width);
     bytes.extend(letters.flat_map(|letter| u32::from(letter).to_le_bytes()));
-}
-
-/// A cell of CSV that is text.
-fn quoted(name: &str) -> String {
-    match name.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", name.replace('"', "\"\"")),
-        false => name.to_owned(),
-    }
-}
-
-/// The name of a data set, if it has one.
-pub(super) fn name_of(names: &[String], number: usize) -> Option<&str> {
-    names.get(number).map(String::as_str).filter(|name| !name.is_empty())
-}
-
-/// The cell that says which data set it is: by its name, or by its number.
-pub(super) fn cell_of(names: &[String], number: usize) -> String {
-    name_of(names, number).map_or_else(|| number.to_string(), quoted)
 }
 
 /// Refuses answers whose columns have the name of another one.

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use super::Listener;
 use super::fit_emitters::EmitterCounts;
-use super::fitted::{backend, by_status, counts, found, rate, seconds, unknown_camera};
-use super::{Listener, Note};
+use super::fitted::{backend, by_status, counts, found, rate, seconds, warn_of_camera};
 use crate::{
     AnyWindows, Backend, Errors, Fit, FitError, Fitter, Size, Start, Status, StatusCounts,
 };
@@ -252,12 +252,8 @@ impl<'a> Fitting<'a> {
         listener: &dyn Listener,
     ) -> Self {
         let fit = fitter.options();
-        if fit.camera.is_none()
-            && !has_map
-            && let Some(text) = unknown_camera(fit.estimator, options.errors)
-        {
-            listener.note(&Note::Warning(text));
-        }
+        let is_known = fit.camera.is_some() || has_map;
+        warn_of_camera(is_known, fit.estimator, options.errors, listener);
         Self {
             fitter,
             options: *options,

@@ -13,8 +13,8 @@ use spotfit::columns::ColumnOptions;
 use spotfit::model::{CurveFitter, CurveOptions, CurveStart, Curves, Model, Values};
 use spotfit::steps::Listener;
 use spotfit::steps::curve::{
-    AnswerSummary, BandTable, CurveFitting, CurvePage, CurvePlot, CurveTable, OutlierTable,
-    check_answers, check_columns,
+    AnswerSummary, BandTable, CurveFitting, CurvePage, CurvePart, CurvePlot, CurveTable,
+    OutlierTable, check_answers, check_columns,
 };
 use spotfit::{Backend, InstructionSet};
 
@@ -346,8 +346,9 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         let failed = |error| CliError::curve(&file, error, first);
         let noisy = fitting.fit_noise(&curves, from, &own_noise.noise()).map_err(failed)?;
         let (fits, shown) = (&noisy.fits.fits, noisy.shown(&curves));
+        let part = CurvePart { model: &model, curves: &shown, names: &data.names, first, fits };
         if let Some(plot) = &mut plot {
-            plot.add(&model, &shown, &data.names, first, fits);
+            plot.add(part);
         }
         if let Some(outliers) = &mut outliers {
             noise::list(outliers, &curves, &data.names, first, &noisy)?;
@@ -355,14 +356,14 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         if let Some(table) = &mut band_table {
             let failed = CliError::write("the table of bands");
             let weighed = if noise.rule().is_some() { &curves } else { &shown };
-            table.write(&model, weighed, &data.names, first, fits).map_err(failed)?;
+            table.write(CurvePart { curves: weighed, ..part }).map_err(failed)?;
         }
         let found = answers
             .columns_beside(&model, &fitter, &curves, &noisy, &options, &shared.sharing)
             .map_err(failed)?;
         summary.add(&found);
         if let Some(page) = &mut page {
-            page.add(&model, &shown, &data.names, first, fits, &found, &options);
+            page.add(part, &found, &options);
         }
         table.write_with(fits, &found).map_err(&written)?;
         first += count;

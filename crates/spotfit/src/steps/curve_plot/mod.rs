@@ -5,10 +5,10 @@ mod fit;
 mod pictures;
 mod places;
 
-use super::curve_table::name_of;
+use super::curve_part::CurvePart;
 use super::words::spread_over;
 use crate::model::answers::{BandFit, CurveBands};
-use crate::model::{CurveFits, CurveOptions, Curves, Model, Points, WeightRule, points};
+use crate::model::{CurveOptions, Model, Points, WeightRule, points};
 use crate::report::figure::{Drawing, Stroke, TextLook, Tint, text_width};
 use crate::report::number::{five_digits, with_error};
 use crate::report::svg::{Axis, Chart, Series};
@@ -94,25 +94,15 @@ impl CurvePlot {
         }
     }
 
-    /// Draws those of the chosen fits that are among these, the first of which has the number `first`. Names are those of all data sets.
-    pub fn add(
-        &mut self,
-        model: &Model,
-        curves: &Curves<'_>,
-        names: &[String],
-        first: usize,
-        fits: &CurveFits,
-    ) {
-        let here = first..first + fits.len();
-        let chosen: Vec<usize> =
-            self.chosen.iter().copied().filter(|fit| here.contains(fit)).collect();
-        for fit in chosen {
-            let row = fit - first;
+    /// Draws those of the chosen fits that are among these.
+    pub fn add(&mut self, part: CurvePart<'_>) {
+        let CurvePart { model, curves, fits, .. } = part;
+        for row in part.rows(&self.chosen) {
             let mut data = vec![0.0; curves.points()];
             curves.data.row(row, &mut data);
             let [parameters, errors] =
                 [&fits.parameters, &fits.errors].map(|table| table.row(row).to_vec());
-            let name = name_of(names, fit).map_or_else(|| format!("fit {fit}"), str::to_owned);
+            let name = part.name(row).map_or_else(|fit| format!("fit {fit}"), str::to_owned);
             let data_errors = curves.weights.as_ref().map(|weights| {
                 let row = if weights.shape()[0] == 1 { 0 } else { row };
                 let weights = (0..data.len()).map(|point| weights.get([row, point]));
