@@ -218,8 +218,8 @@ impl CurveArguments {
         options: &CurveOptions,
     ) -> Result<Option<CurvePlot>, CliError> {
         let checked = CurvePlot::check(model, is_image);
-        if let Some(path) = &self.plot {
-            refuse_plot(path)?;
+        refuse_plot(self.plot.as_deref())?;
+        if self.plot.is_some() {
             checked.map_err(|reason| CliError::Other(format!("--plot: {reason}")))?;
         } else if checked.is_err() {
             return Ok(None);
@@ -383,8 +383,8 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         }
         _ => None,
     };
-    let drawn = arguments.plot.as_deref().zip(plot);
-    let drawn = drawn.map(|(path, plot)| draw_plot(path, &plot.drawing())).transpose()?;
+    let drawn = plot.map(|plot| draw_plot(arguments.plot.as_deref(), || plot.drawing()));
+    let drawn = drawn.transpose()?.flatten();
     let counts = counts([("fits", report.fits), ("converged", report.converged)]);
     let outliers = outliers.map(OutlierTable::into_inner);
     let files = std::iter::once(table.into_inner()).chain(drawn).chain(outliers);
