@@ -286,7 +286,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let output = Output::create(&arguments.output)?;
     let written = CliError::write(output.name());
     let estimator = words::judged_by(arguments, &options);
-    let mut table = CurveTable::create_with(output, format, data.count, columns, estimator, &more)
+    let mut table = CurveTable::create(output, format, data.count, columns, estimator, &more)
         .map_err(&written)?
         .with_names(&data.names);
     let mut outliers = noise::outliers(arguments, &model)?;
@@ -365,7 +365,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         if let Some(page) = &mut page {
             page.add(part, &found, &options);
         }
-        table.write_with(fits, &found).map_err(&written)?;
+        table.write(fits, &found).map_err(&written)?;
         first += count;
         listener.progress(first as u64);
         if count == 0 {
