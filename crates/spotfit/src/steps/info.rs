@@ -316,7 +316,7 @@ impl fmt::Display for InfoReport {
                     (true, _) => write!(f, "z from {low} to {high} nm, in steps of {step} nm")?,
                     (false, true) => f.write_str("one member, without heights")?,
                     (false, false) => {
-                        f.write_str("learnt from a movie: a family, without heights")?
+                        f.write_str("learnt from a movie: a family, without heights")?;
                     }
                 }
                 if *light < 1.0 {

@@ -161,7 +161,7 @@ mod tests {
         let looks = [0.0, -0.0, 12345678.0, 0.1 + 0.2, -1.0 / 3.0, 1e300, 2.5e-9].map(short);
         assert_eq!(looks, ["0", "0", "12345678", "0.3", "-0.333333333", "1e300", "2.5e-9"]);
         for look in &looks {
-            assert!(serde_json::from_str::<serde_json::Value>(look).is_ok(), "{look}");
+            assert!(serde_json::from_str::<Value>(look).is_ok(), "{look}");
         }
     }
 }

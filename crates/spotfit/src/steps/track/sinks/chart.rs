@@ -8,6 +8,9 @@ use crate::steps::{Listener, StepError};
 /// The most points of a line.
 const MOST: usize = 4096;
 
+/// The drift of a row along an axis, with its standard error.
+type OfRow = fn(&Row) -> Option<[f64; 2]>;
+
 /// Gathers a chart of the drift over the frames, with a band of one standard error to either side. Of many frames it has some,
 /// evenly spaced.
 #[derive(Clone, Debug, Default)]
@@ -22,12 +25,12 @@ pub struct DriftChart {
 impl DriftChart {
     /// The chart.
     pub fn drawing(&self) -> Drawing {
-        let parts: [fn(&Row) -> Option<[f64; 2]>; 3] = [
+        let parts: [OfRow; 3] = [
             |row| Some([row.x, row.x_error]),
             |row| Some([row.y, row.y_error]),
             |row| Some([row.z?, row.z_error?]),
         ];
-        let line = |of: fn(&Row) -> Option<[f64; 2]>| {
+        let line = |of: OfRow| {
             let known = |row: &Row| of(row).map(|[value, error]| (row.frame, value, Some(error)));
             self.rows.iter().filter_map(known).collect()
         };
