@@ -1,4 +1,4 @@
-//! Medians and root mean squares.
+//! Medians, root mean squares, and ends.
 
 /// The median; of an even number of values, the upper of the two in the middle. Not a number if there is none.
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
@@ -8,6 +8,12 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     }
     let middle = values.len() / 2;
     *values.select_nth_unstable_by(middle, f64::total_cmp).1
+}
+
+/// The least and the greatest of some numbers; infinity and minus infinity of none.
+pub fn ends(values: impl IntoIterator<Item = f64>) -> [f64; 2] {
+    let wider = |[low, high]: [f64; 2], value: f64| [low.min(value), high.max(value)];
+    values.into_iter().fold([f64::INFINITY, f64::NEG_INFINITY], wider)
 }
 
 /// The root mean square of two numbers.

@@ -29,7 +29,7 @@ pub use range::OutOfRange;
 /// For the crates of Spotfit alone: it promises nothing.
 #[doc(hidden)]
 pub mod private {
-    pub use crate::averages::{median, root_mean_square};
+    pub use crate::averages::{ends, median, root_mean_square};
     pub use crate::fourier::fourier;
     pub use crate::parallel::{change_each, change_parts, of_all, of_each};
     pub use crate::short::short;

@@ -207,9 +207,9 @@ pub(crate) fn save_curves(
     let heads: Vec<_> = answers.iter().map(spotfit::model::answers::AnswerColumn::head).collect();
     py.detach(|| {
         let output = Output::create(&path).map_err(of_output(&path))?;
-        let table = CurveTable::create_with(output, format, fits.len(), &names, estimator, &heads);
+        let table = CurveTable::create(output, format, fits.len(), &names, estimator, &heads);
         let mut table = table.map_err(of_io(&path))?;
-        table.write_with(&fits, &answers).map_err(of_io(&path))?;
+        table.write(&fits, &answers).map_err(of_io(&path))?;
         table.into_inner().finish().map_err(of_output(&path))
     })
 }

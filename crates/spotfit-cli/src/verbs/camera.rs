@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &CameraArguments) -> Result<(), CliError> {
     if let Some(mask) = mask {
         refuse_ending(mask, &["npy"], "a mask")?;
     }
-    plot.as_deref().map_or(Ok(()), refuse_plot)?;
+    refuse_plot(plot.as_deref())?;
     let options = CameraOptions::default().with_sensitivity(*sensitivity).with_hot(*hot);
     options.check(flats.len())?;
     let mut darks = arguments.open(darks)?;
@@ -82,9 +82,7 @@ pub(crate) fn run(arguments: &CameraArguments) -> Result<(), CliError> {
     if let Some(mask) = mask {
         files.push(write_defects(mask, &found.defects())?);
     }
-    if let Some(plot) = plot {
-        files.push(draw_plot(plot, &found.drawing())?);
-    }
+    files.extend(draw_plot(plot.as_deref(), || found.drawing())?);
     let counts = counts([("hot", found.report.hot), ("dead", found.report.dead)]);
     complete(recorded.around(files, counts)?)?;
     report.tell(&found.report)

@@ -74,7 +74,7 @@ pub(crate) struct DriftArguments {
 pub(crate) fn run(arguments: &DriftArguments) -> Result<(), CliError> {
     let (table, plot) = (arguments.table.as_deref(), arguments.plot.as_deref());
     table.map_or(Ok(()), |table| refuse_ending(table, &["csv"], "a table of drift"))?;
-    plot.map_or(Ok(()), refuse_plot)?;
+    refuse_plot(plot)?;
     for output in [Some(&*arguments.output), table, plot].into_iter().flatten() {
         arguments.report.check(output)?;
     }
@@ -113,7 +113,7 @@ pub(crate) fn run(arguments: &DriftArguments) -> Result<(), CliError> {
         files
             .extend(record.around(vec![write_plain(path, &table)?], counts([("frames", frames)]))?);
     }
-    files.extend(plot.map(|path| draw_plot(path, &found.drawing())).transpose()?);
+    files.extend(draw_plot(plot, || found.drawing())?);
     output.finish(files, BTreeMap::new())?;
     arguments.report.tell(&found.report)
 }

@@ -10,6 +10,7 @@ use crate::say::listener::Terminal;
 use crate::words::localize::LocalizeWords;
 use crate::words::output::Output;
 use crate::words::paths::{refuse_ending, refuse_same_file};
+use crate::words::plot::write_drawing;
 use crate::words::preset::PresetArguments;
 use crate::words::report::ReportArguments;
 use crate::words::written::WrittenFile;
@@ -86,13 +87,9 @@ pub(crate) fn run(arguments: &PreviewArguments) -> Result<(), CliError> {
         .with_format(TableFormat::Csv);
     let previews = preview::run(&options, stack, &Terminal::default())?;
     if let Some(path) = output {
-        // A stream has pixels.
-        let format = FigureFormat::of(path).unwrap_or(FigureFormat::Png);
-        let picture = drawing_of(&previews).file(format);
-        let picture = picture
-            .map_err(|error| CliError::file(&path.display().to_string(), error.to_string()))?;
         let mut file = Output::create(path)?;
-        file.write_all(&picture)?;
+        // A stream has pixels.
+        write_drawing(&mut file, path, &drawing_of(&previews), FigureFormat::Png)?;
         file.finish()?;
     }
     report.tell(&Previews(previews))

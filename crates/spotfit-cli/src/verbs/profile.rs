@@ -7,6 +7,7 @@ use crate::say::listener::Terminal;
 use crate::words::locs::{LocsArguments, write_plain};
 use crate::words::output::{Output, complete};
 use crate::words::paths::refuse_ending;
+use crate::words::plot::draw_plot;
 use crate::words::report::ReportArguments;
 use crate::words::several::{Several, several};
 use crate::words::written::WrittenFile;
@@ -61,11 +62,7 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), CliError> {
     if let Some(path) = output {
         files.push(write_plain(path, &found.table())?);
     }
-    if let Some(path) = plot {
-        let mut output = Output::create(path)?;
-        output.write_all(found.chart().svg().as_bytes())?;
-        files.push(output);
-    }
+    files.extend(draw_plot(plot.as_deref(), || found.chart().drawing())?);
     complete(files)?;
     report.tell(&found)
 }

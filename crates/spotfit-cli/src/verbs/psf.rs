@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &PsfArguments) -> Result<(), CliError> {
     let PsfArguments { movie, more, output, plot, preset, words, report, record } = arguments;
     report.check(output)?;
     refuse_ending(output, &["hdf5", "h5"], "a measured PSF")?;
-    plot.as_deref().map_or(Ok(()), refuse_plot)?;
+    refuse_plot(plot.as_deref())?;
     words.refuse_rows()?;
     let localize = words.of_learning()?.with_preset(preset.path());
     let movie_options = words.movie()?.with_parts(more.clone());
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &PsfArguments) -> Result<(), CliError> {
     let written = write_psf(output, &done.psf, done.pixel_size)?;
     record.change(|record| record.pixel_size = done.pixel_size);
     let counts = counts([("spots", done.report.used), ("frames", done.report.frames)]);
-    let drawn = plot.as_deref().map(|path| draw_plot(path, &done.drawing())).transpose()?;
+    let drawn = draw_plot(plot.as_deref(), || done.drawing())?;
     let files = std::iter::once(written).chain(drawn).collect();
     complete(record.around(files, counts)?)?;
     report.tell(&done.report)

@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &StatsArguments) -> Result<(), CliError> {
     let report = stats::run(&options, &source, drift.as_ref(), &Terminal::default())?;
     if let (Some(mut page), Some(path)) = (page, output) {
         match FigureFormat::of(path) {
-            Some(_) => write_drawing(&mut page, path, &report.drawing())?,
+            Some(format) => write_drawing(&mut page, path, &report.drawing(), format)?,
             None => page.write_all(report.html().as_bytes())?,
         }
         page.finish()?;

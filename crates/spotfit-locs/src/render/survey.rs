@@ -93,6 +93,11 @@ impl Survey {
         quantile(self.sample.iter().map(|point| point.value).collect(), share)
     }
 
+    /// The values below which a hundredth of the values lies, and all but a hundredth.
+    pub fn value_range(&self) -> Option<[f64; 2]> {
+        Some([self.value(0.01)?, self.value(0.99)?])
+    }
+
     /// The rectangle around the localizations, without those far from all others: those beyond the 1st or 99th
     /// percentile of x or y by more than the distance between these percentiles.
     pub fn extent(&self) -> Option<[f64; 4]> {

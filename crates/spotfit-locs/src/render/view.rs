@@ -1,6 +1,6 @@
 //! The field of a picture and its pixels.
 
-use super::{Blur, RenderError, RenderOptions, Survey};
+use super::{Blur, RenderError, RenderOptions, Survey, length_label, round_length};
 
 /// The longer side of a picture whose pixels nobody chose.
 const LONGEST: f64 = 4096.0;
@@ -33,6 +33,16 @@ pub struct View {
     pub blur: Blur,
     /// The smallest width of Gaussians as wide as their uncertainty: a pixel, or more if there are few localizations.
     pub least: f64,
+}
+
+impl View {
+    /// The scale bar of the picture: its length in pixels of the picture, and its label. A unit of the localizations has so many nanometres, if
+    /// that is known; the bar is as long as was chosen, in nanometres or else in this unit, or of a good length.
+    pub fn scale_bar(&self, unit: Option<f64>, chosen: Option<f64>) -> (f64, String) {
+        let own = unit.unwrap_or(1.0);
+        let length = chosen.unwrap_or_else(|| round_length(self.width as f64 * self.pixel * own));
+        (length / own / self.pixel, length_label(length, unit.is_some()))
+    }
 }
 
 impl Survey {

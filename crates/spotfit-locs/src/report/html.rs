@@ -1,5 +1,6 @@
 //! One page of HTML that needs no other file and no script.
 
+use super::figure::Drawing;
 use super::svg::safe;
 
 const STYLE: &str = "
@@ -21,9 +22,106 @@ figcaption { color: var(--soft); font-size: 0.85em; }
 @media print { body { margin: 0; max-width: none; font-size: 11px; } tr { break-inside: avoid; } }
 ";
 
-/// A whole page, with its title as heading. The title is text; the body is markup.
-pub fn page(title: &str, body: &str) -> String {
-    document(title, STYLE, &format!("<h1>{}</h1>\n{body}", safe(title)))
+/// A page that is written from the top to the bottom, beginning with its title. What is said on it is text, not markup.
+#[derive(Clone, Debug)]
+pub struct ReportPage {
+    title: String,
+    body: String,
+}
+
+impl ReportPage {
+    /// A page with this title alone.
+    pub fn new(title: &str) -> Self {
+        Self { title: title.to_owned(), body: format!("<h1>{}</h1>\n", safe(title)) }
+    }
+
+    /// Begins a section.
+    pub fn heading(&mut self, text: &str) {
+        self.body += &format!("<h2>{}</h2>\n", safe(text));
+    }
+
+    /// Adds a paragraph.
+    pub fn say(&mut self, text: &str) {
+        self.body += &format!("<p>{}</p>\n", safe(text));
+    }
+
+    /// Adds a table.
+    pub fn table(&mut self, table: &ReportTable) {
+        self.body += &table.html();
+    }
+
+    /// Adds a table that can be scrolled to the side where it is wider than the page.
+    pub fn wide_table(&mut self, table: &ReportTable) {
+        let table = table.html();
+        self.body += &format!("<div style=\"overflow-x:auto\">{}</div>\n", table.trim_end());
+    }
+
+    /// Adds a figure, with a table beside it as far as there is room, below it else.
+    pub fn beside(&mut self, figure: &str, table: &ReportTable) {
+        let table = table.html();
+        self.body += &format!("<div class=\"figures\">\n{figure}<div>\n{table}</div>\n</div>\n");
+    }
+
+    /// Adds drawings beside each other, as far as there is room, each with what is said about it.
+    pub fn figures<'a>(&mut self, all: impl IntoIterator<Item = (&'a Drawing, &'a str)>) {
+        let figure = |(drawing, caption): (&Drawing, &str)| {
+            let caption = safe(caption);
+            format!("<figure>\n{}<figcaption>{caption}</figcaption>\n</figure>\n", drawing.svg())
+        };
+        let all: String = all.into_iter().map(figure).collect();
+        self.body += &format!("<div class=\"figures\">\n{all}</div>\n");
+    }
+
+    /// The whole page, which ends with these words and who made it.
+    pub fn end(mut self, words: &str) -> String {
+        self.say(&format!("{words}Made by Spotfit {}.", env!("CARGO_PKG_VERSION")));
+        document(&self.title, STYLE, &self.body)
+    }
+}
+
+/// A table of a page. What is in its cells is text: words, which begin at the left, unless it is one of numbers.
+#[derive(Clone, Debug, Default)]
+pub struct ReportTable {
+    rows: String,
+    look: &'static str,
+}
+
+impl ReportTable {
+    /// An empty table of numbers, which end at the right.
+    pub fn of_numbers() -> Self {
+        Self { look: " class=\"n\"", ..Self::default() }
+    }
+
+    /// Adds a row with its name and its cells.
+    pub fn row(&mut self, name: &str, cells: impl IntoIterator<Item = impl AsRef<str>>) {
+        self.line(name, "td", self.look, cells);
+    }
+
+    /// Adds the names of columns, the first of which has the names of rows.
+    pub fn head(&mut self, first: &str, names: impl IntoIterator<Item = impl AsRef<str>>) {
+        self.line(first, "th", self.look, names);
+    }
+
+    /// Adds names above so many columns each.
+    pub fn spans(&mut self, names: &[&str], across: usize) {
+        self.line("", "th", &format!(" colspan=\"{across}\""), names);
+    }
+
+    fn line(
+        &mut self,
+        first: &str,
+        tag: &str,
+        look: &str,
+        cells: impl IntoIterator<Item = impl AsRef<str>>,
+    ) {
+        let cell = |text: &str| format!("<{tag}{look}>{}</{tag}>", safe(text));
+        let cells: String = cells.into_iter().map(|text| cell(text.as_ref())).collect();
+        self.rows += &format!("<tr><th>{}</th>{cells}</tr>\n", safe(first));
+    }
+
+    fn html(&self) -> String {
+        format!("<table>\n{}</table>\n", self.rows)
+    }
 }
 
 /// A whole page that looks as its own style sheet says. The title is text, and no heading; the body is markup.
@@ -36,31 +134,6 @@ pub fn document(title: &str, style: &str, body: &str) -> String {
     )
 }
 
-/// What is in the cells of a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cells {
-    /// Words, which begin at the left.
-    Words,
-    /// Numbers, which end at the right.
-    Numbers,
-}
-
-/// A row of a table: its name, then its cells. None of them is markup.
-pub fn row(name: &str, cells: &[String], what: Cells) -> String {
-    let class = match what {
-        Cells::Words => "",
-        Cells::Numbers => " class=\"n\"",
-    };
-    let cells: String =
-        cells.iter().map(|cell| format!("<td{class}>{}</td>", safe(cell))).collect();
-    format!("<tr><th>{}</th>{cells}</tr>\n", safe(name))
-}
-
-/// A chart with what is said about it. The chart is markup, the caption is text.
-pub fn figure(svg: &str, caption: &str) -> String {
-    format!("<figure>\n{svg}<figcaption>{}</figcaption>\n</figure>\n", safe(caption))
-}
-
 /// A PNG file of this size as a figure of the page. Both texts are no markup.
 pub fn picture(png: &[u8], [width, height]: [usize; 2], told: &str, caption: &str) -> String {
     let (url, told) = (data_url("image/png", png), safe(told).replace('"', "&quot;"));
@@ -68,16 +141,6 @@ pub fn picture(png: &[u8], [width, height]: [usize; 2], told: &str, caption: &st
     format!(
         "<figure class=\"picture\"><img src=\"{url}\" {size} alt=\"{told}\"><figcaption>{caption}</figcaption></figure>\n"
     )
-}
-
-/// Markup beside other markup, as far as there is room; below it else.
-pub fn beside(first: &str, second: &str) -> String {
-    format!("<div class=\"figures\">\n{first}<div>\n{second}</div>\n</div>\n")
-}
-
-/// Charts beside each other, as far as there is room.
-pub fn figures(figures: &str) -> String {
-    format!("<div class=\"figures\">\n{figures}</div>\n")
 }
 
 /// The address of a file that is within the page: its kind, such as `image/png`, and its bytes in base 64.
@@ -102,12 +165,27 @@ mod tests {
     /// Proves that what is text is no markup, wherever it stands.
     #[test]
     fn text_is_no_markup() {
-        let evil = "<script>&\u{7}".to_owned();
-        let row = row(&evil, std::slice::from_ref(&evil), Cells::Numbers);
-        let page = page(&evil, &(row + &figure("<svg></svg>\n", &evil)));
+        let evil = "<script>&\u{7}";
+        let mut table = ReportTable::of_numbers();
+        table.head(evil, [evil]);
+        table.spans(&[evil], 2);
+        table.row(evil, [evil]);
+        let mut page = ReportPage::new(evil);
+        page.heading(evil);
+        page.say(evil);
+        page.table(&table);
+        page.wide_table(&table);
+        let drawing = Drawing::new(evil, 9.0, 9.0);
+        page.figures([(&drawing, evil)]);
+        page.beside(&picture(&[], [1, 1], evil, evil), &table);
+        let page = page.end(evil);
         assert!(!page.contains("<script") && !page.contains('\u{7}'), "{page}");
-        assert_eq!(page.matches("&lt;script&gt;&amp;").count(), 5);
-        assert!(page.contains("<figure>\n<svg></svg>\n<figcaption>"), "{page}");
+        // Title, heading and paragraphs, three tables of five, a drawing and a picture of two.
+        assert_eq!(page.matches("&lt;script&gt;&amp;").count(), 5 + 3 * 5 + 2 + 2, "{page}");
+        assert!(
+            page.contains("<figure>\n<svg ") && page.contains("</svg>\n<figcaption>"),
+            "{page}"
+        );
     }
 
     /// Proves that files are written as RFC 4648 says.

@@ -53,17 +53,18 @@ pub fn label(value: f64) -> String {
         let digits = (2 - size.log10().floor() as i32).clamp(0, 5) as usize;
         return without_zeros(&format!("{value:.digits$}")).to_owned();
     }
-    let mut exponent = size.log10().floor() as i32;
-    let mut front = value / 10f64.powi(exponent);
-    if front.abs() >= 9.995 {
-        exponent += 1;
-        front /= 10.0;
-    }
-    let front = format!("{front:.2}");
+    let exponent = exponent_of(value);
+    let front = format!("{:.2}", value / 10f64.powi(exponent));
     match without_zeros(&front) {
         "1" => power(exponent),
         front => format!("{front}·{}", power(exponent)),
     }
+}
+
+/// The power of ten of a number that is written with three digits.
+fn exponent_of(value: f64) -> i32 {
+    let exponent = value.abs().max(f64::MIN_POSITIVE).log10().floor() as i32;
+    exponent + i32::from((value / 10f64.powi(exponent)).abs() >= 9.995)
 }
 
 /// A positive number with three digits, without powers of ten however large or small it is, for columns.
@@ -77,10 +78,7 @@ pub fn plain(value: f64) -> String {
 
 /// A number with three digits and a power of ten, for columns of numbers of every size.
 pub fn scientific(value: f64) -> String {
-    let mut exponent = value.abs().max(f64::MIN_POSITIVE).log10().floor() as i32;
-    if (value / 10f64.powi(exponent)).abs() >= 9.995 {
-        exponent += 1;
-    }
+    let exponent = exponent_of(value);
     format!("{:.2}·{}", value / 10f64.powi(exponent), power(exponent))
 }
 

@@ -7,13 +7,13 @@ fn all_at(place: f64) -> Drawing {
     let mut drawing = Drawing::new("a <b> & c", 200.0, 100.0);
     let (at, stroke) = ([place, 10.0], Stroke::new(Tint::series(1), 2.0).dashed(&[4.0, 2.0]));
     drawing.rect([place, 20.0, 10.0, 5.0], Tint::series(0).covering(0.5));
-    drawing.border([20.0, place, 10.0, 5.0], stroke);
+    drawing.rect([20.0, place, 10.0, 5.0], stroke);
     drawing.line(at, [50.0, 50.0], stroke);
     drawing.polyline([at, [1.0, 2.0], [3.0, 4.0]], stroke);
     drawing.polygon([at, [1.0, 2.0], [3.0, 40.0]], Tint::INK);
-    drawing.outline([at, [1.0, 2.0], [3.0, 40.0]], stroke);
+    drawing.polygon([at, [1.0, 2.0], [3.0, 40.0]], stroke);
     drawing.circle(at, 5.0, Tint::INK);
-    drawing.ring([5.0, 5.0], place, stroke);
+    drawing.circle([5.0, 5.0], place, stroke);
     drawing.text(at, "σ ≤ 3·10⁻² <i>", TextLook::new(11.0).bold().turned().end());
     drawing.clipped([place, 0.0, 50.0, 50.0], |inside| {
         inside.circle([60.0, 20.0], 30.0, Tint::SOFT);

@@ -100,38 +100,27 @@ pub enum CameraDoubt {
 
 impl fmt::Display for CameraDoubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unit = "photo-electrons by the noise of the first frames";
-        match *self {
-            Self::Sensitivity { given, found } => {
-                let found = two_digits(found);
-                write!(
-                    f,
-                    "an ADU has about {found} {unit}, not {given}: sensitivity or EM gain is wrong"
-                )
-            }
+        let (found, given) = match *self {
+            Self::Sensitivity { given, found } => (format!("about {}", two_digits(found)), given),
             Self::LowSensitivity { given, least } => {
-                let least = two_digits(least);
-                write!(
-                    f,
-                    "an ADU has {least} or more {unit}, not {given}: sensitivity or EM gain is wrong"
-                )
+                (format!("{} or more", two_digits(least)), given)
             }
             Self::HighSensitivity { given, most } => {
-                let most = two_digits(most);
-                write!(
-                    f,
-                    "an ADU has {most} or fewer {unit}, not {given}: sensitivity or EM gain is wrong"
-                )
+                (format!("{} or fewer", two_digits(most)), given)
             }
             Self::ReadNoise { found } => {
                 let found = two_digits(found);
-                write!(
+                return write!(
                     f,
                     "the first frames have more noise than light: a read noise of about {found} photo-electrons would explain \
                      it; without it errors and uncertainties are too small"
-                )
+                );
             }
-        }
+        };
+        write!(
+            f,
+            "an ADU has {found} photo-electrons by the noise of the first frames, not {given}: sensitivity or EM gain is wrong"
+        )
     }
 }
 

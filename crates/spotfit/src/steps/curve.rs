@@ -14,6 +14,7 @@ pub use super::curve_answers::AnswerSummary;
 pub use super::curve_bands::BandTable;
 pub use super::curve_outliers::OutlierTable;
 pub use super::curve_page::CurvePage;
+pub use super::curve_part::CurvePart;
 pub use super::curve_plot::{CurvePlot, LogX, PlottedFit};
 pub use super::curve_shared::{SharedReport, ToldValue};
 pub use super::curve_table::{CurveTable, check_answers, check_columns};

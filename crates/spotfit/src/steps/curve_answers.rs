@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use spotfit_locs::private::median;
+
 use crate::model::answers::{AnswerColumn, AnswerValues};
 use crate::report::number::five_digits;
 
@@ -30,12 +32,8 @@ impl AnswerSummary {
             match &column.values {
                 AnswerValues::Numbers(all) if column.name == "r_squared" => {
                     self.shares.extend(all.iter().filter(|share| !share.is_nan()));
-                    let middle = self.shares.len() / 2;
-                    if !self.shares.is_empty() {
-                        let (_, median, _) =
-                            self.shares.select_nth_unstable_by(middle, f64::total_cmp);
-                        self.r_squared = Some(*median);
-                    }
+                    let middle = median(self.shares.iter().copied());
+                    self.r_squared = Some(middle).filter(|middle| !middle.is_nan());
                 }
                 AnswerValues::Words(all) if column.name == "preferred" => {
                     all.iter().for_each(|word| count(&mut self.preferred, word));

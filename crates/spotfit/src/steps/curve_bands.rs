@@ -1,10 +1,10 @@
 //! Bands around fitted curves, as a table.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use super::curve_part::{CurvePart, cell_of};
 use crate::model::answers::{BandFit, CurveBands, data_and_weights, datum_weights};
-use crate::model::{CurveFits, CurveOptions, Curves, Model, WeightRule, points};
+use crate::model::{CurveOptions, Model, WeightRule, points};
 
 /// Writes the bands at the points of the data as CSV: the data set, its variables, the value of the model, and the ends of the bands of
 /// confidence and prediction, as [`CurveBands`] and [`datum_weights`] say.
@@ -37,19 +37,12 @@ impl<W: Write> BandTable<W> {
         Self { bands: self.bands.with_rule(rule), ..self }
     }
 
-    /// Appends those of fits, which have their covariance; the first has the number `first`, and names are those of all data sets. Fits
-    /// that were not found have no rows.
+    /// Appends those of fits, which have their covariance. Fits that were not found have no rows.
     ///
     /// # Errors
     /// Those of writing.
-    pub fn write(
-        &mut self,
-        model: &Model,
-        curves: &Curves<'_>,
-        names: &[String],
-        first: usize,
-        fits: &CurveFits,
-    ) -> io::Result<()> {
+    pub fn write(&mut self, part: CurvePart<'_>) -> io::Result<()> {
+        let CurvePart { model, curves, fits, .. } = part;
         let mut text = String::new();
         for row in (0..fits.len()).filter(|&row| fits.is_found(row)) {
             let places = points(curves, model.variables().len(), row);
@@ -58,20 +51,13 @@ impl<W: Write> BandTable<W> {
             let parameters = fits.parameters.row(row).to_vec();
             let fit = BandFit::new(&parameters, &covariance, fits.chi2[row], fits.degrees[row]);
             let weights = datum_weights(&data_and_weights(curves, row)[1]);
-            let named = names.get(first + row).filter(|name| !name.is_empty());
-            let name = match named {
-                Some(name) => super::curve_table::quoted(name),
-                None => (first + row).to_string(),
-            };
+            let name = cell_of(part.names, part.first + row);
             for (place, at) in
                 places.iter().zip(self.bands.at(&fit, &places, |point| weights[point]))
             {
                 let numbers = place.iter().chain([&at.value]).chain(&at.confidence);
                 text.push_str(&name);
-                for number in numbers.chain(&at.prediction) {
-                    let written = write!(text, ",{number:?}");
-                    debug_assert!(written.is_ok(), "writing to a string cannot fail");
-                }
+                numbers.chain(&at.prediction).for_each(|number| text += &format!(",{number:?}"));
                 text.push('\n');
             }
             self.output.write_all(text.as_bytes())?;

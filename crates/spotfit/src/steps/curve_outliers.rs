@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use super::curve_part::cell_of;
 use crate::model::{Curves, Outlier, points};
 
 /// Writes outliers in their order, as CSV: fit, point, the variables, y, residual, score and p.
@@ -38,8 +39,7 @@ impl<W: Write> OutlierTable<W> {
             let fit = of_fit[0].fit;
             let places = points(curves, self.variables, fit);
             for Outlier { point, residual, score, p, .. } in of_fit {
-                let name = names.get(first + fit).filter(|name| !name.is_empty());
-                text += &name.map_or_else(|| (first + fit).to_string(), |name| quoted(name));
+                text += &cell_of(names, first + fit);
                 let mut write = |of: std::fmt::Arguments<'_>| {
                     let written = text.write_fmt(of);
                     debug_assert!(written.is_ok(), "writing to a string cannot fail");
@@ -61,13 +61,5 @@ impl<W: Write> OutlierTable<W> {
     /// What was written to.
     pub fn into_inner(self) -> W {
         self.output
-    }
-}
-
-/// A name as a cell.
-fn quoted(name: &str) -> String {
-    match name.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", name.replace('"', "\"\"")),
-        false => name.to_owned(),
     }
 }

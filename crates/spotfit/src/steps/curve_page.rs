@@ -1,13 +1,14 @@
 //! The report of fitted curves: one page of HTML that needs no other file and no script.
 
 use super::curve::CurveReport;
+use super::curve_part::CurvePart;
+use super::words::spread_over;
 use crate::Estimator;
-use crate::model::answers::{AnswerColumn, AnswerValues, FitStatistics};
-use crate::model::{CurveFits, CurveOptions, Curves, Model};
+use crate::model::answers::{AnswerColumn, AnswerValues, FitStatistics, data_and_weights};
+use crate::model::{CurveLimits, CurveOptions, Model};
 use crate::report::figure::Drawing;
-use crate::report::html::{self, Cells, row};
+use crate::report::html::{ReportPage, ReportTable};
 use crate::report::number::{five_digits, with_error};
-use crate::report::svg::safe;
 
 /// The most fits in the table of the page.
 const MOST: usize = 60;
@@ -17,133 +18,93 @@ const MOST: usize = 60;
 pub struct CurvePage {
     chosen: Vec<usize>,
     count: usize,
-    head: Vec<(String, String)>,
-    columns: String,
-    rows: String,
+    head: ReportTable,
+    /// The names of the columns, and what is in them.
+    fits: Option<ReportTable>,
 }
 
 impl CurvePage {
     /// Of `count` fits of a model with these options.
     pub fn new(model: &Model, options: &CurveOptions, count: usize) -> Self {
-        let most = MOST.min(count);
-        let chosen = (0..most).map(|number| number * count / most.max(1)).collect();
         let estimator = match options.estimator {
             Estimator::LeastSquares if options.absolute => "least squares, weights are 1/variance",
             Estimator::LeastSquares => "least squares, errors are scaled by the residuals",
             _ => "maximum likelihood of counts",
         };
-        let mut head = vec![
-            (
-                "Formula".to_owned(),
-                format!("f({}) = {}", model.variables().join(", "), model.text()),
-            ),
-            ("Fit".to_owned(), estimator.to_owned()),
-        ];
-        let held = model.parameters().iter().zip(&options.fixed).filter(|(_, fixed)| **fixed);
+        let formula = format!("f({}) = {}", model.variables().join(", "), model.text());
+        let names = || model.parameters().iter();
+        let held = names().zip(&options.fixed).filter(|(_, fixed)| **fixed);
         let held: Vec<&str> = held.map(|(name, _)| name.as_str()).collect();
-        if !held.is_empty() {
-            head.push(("Held".to_owned(), held.join(", ")));
-        }
-        let mut limits = Vec::new();
-        for (j, name) in model.parameters().iter().enumerate() {
-            if !matches!(options.limits, crate::model::CurveLimits::Shared(_)) {
-                break;
-            }
-            let [low, high] = options.limit(0, j);
-            if low.is_finite() || high.is_finite() {
-                limits.push(format!("{name} from {} to {}", five_digits(low), five_digits(high)));
-            }
-        }
-        if !limits.is_empty() {
-            head.push(("Limits".to_owned(), limits.join(", ")));
-        }
-        Self { chosen, count, head, columns: String::new(), rows: String::new() }
+        let are_shared = matches!(options.limits, CurveLimits::Shared(_));
+        let limits = names().enumerate().filter(|_| are_shared).filter_map(|(j, name)| {
+            let ends = options.limit(0, j);
+            let [low, high] = ends.map(five_digits);
+            let is_limited = ends.iter().any(|end| end.is_finite());
+            is_limited.then(|| format!("{name} from {low} to {high}"))
+        });
+        let limits: Vec<String> = limits.collect();
+        let page = Self {
+            chosen: spread_over(count, MOST),
+            count,
+            head: ReportTable::default(),
+            fits: None,
+        };
+        let page = page.saying("Formula", &formula).saying("Fit", estimator);
+        let page = if held.is_empty() { page } else { page.saying("Held", &held.join(", ")) };
+        if limits.is_empty() { page } else { page.saying("Limits", &limits.join(", ")) }
     }
 
     /// The same with a line about it, such as the file of the data; both are text.
     #[must_use]
     pub fn saying(mut self, name: &str, value: &str) -> Self {
-        self.head.push((name.to_owned(), value.to_owned()));
+        self.head.row(name, [value]);
         self
     }
 
-    /// Adds those of further fits that the table has, the first of which has the number `first`; with what was asked of them besides.
-    /// Names are those of all data sets.
-    #[expect(clippy::too_many_arguments, reason = "a fit is all of this")]
-    pub fn add(
-        &mut self,
-        model: &Model,
-        curves: &Curves<'_>,
-        names: &[String],
-        first: usize,
-        fits: &CurveFits,
-        answers: &[AnswerColumn],
-        options: &CurveOptions,
-    ) {
-        if self.columns.is_empty() {
-            let own = model.parameters().iter().cloned();
-            let last = ["χ²", "degrees", "R²", "ended as"].map(str::to_owned);
-            // R² stands there already.
-            let more = answers.iter().filter(|column| column.name != "r_squared");
-            let all = own.chain(last).chain(more.map(|column| column.name.clone()));
-            let cells: String = all.map(|name| format!("<th>{}</th>", safe(&name))).collect();
-            self.columns = format!("<tr><th>data set</th>{cells}</tr>\n");
-        }
-        let here = first..first + fits.len();
-        for &number in self.chosen.iter().filter(|number| here.contains(number)) {
-            let at = number - first;
-            let values = fits.parameters.row(at);
-            let errors = fits.errors.row(at);
-            let mut cells: Vec<String> = values
-                .iter()
-                .zip(errors)
-                .map(|(value, error)| with_error(*value, *error))
-                .collect();
-            let [data, weights] = crate::model::answers::data_and_weights(curves, at);
+    /// Adds those of further fits that the table has, with what was asked of them besides.
+    pub fn add(&mut self, part: CurvePart<'_>, answers: &[AnswerColumn], options: &CurveOptions) {
+        let CurvePart { model, curves, fits, .. } = part;
+        // R² stands there already.
+        let answers = || answers.iter().filter(|column| column.name != "r_squared");
+        let table = self.fits.get_or_insert_with(|| {
+            let mut table = ReportTable::default();
+            let own = model.parameters().iter().map(String::as_str);
+            let all = own.chain(["χ²", "degrees", "R²", "ended as"]);
+            table.head("data set", all.chain(answers().map(|column| &*column.name)));
+            table
+        });
+        for at in part.rows(&self.chosen) {
+            let found = fits.parameters.row(at).into_iter().zip(fits.errors.row(at));
+            let found = found.map(|(value, error)| with_error(*value, *error));
+            let [data, weights] = data_and_weights(curves, at);
             let (chi2, degrees) = (fits.chi2[at], fits.degrees[at]);
             let known = FitStatistics::new(&data, &weights, chi2, degrees, options);
-            cells.extend([five_digits(chi2), degrees.to_string(), told(known.r_squared)]);
-            cells.push(fits.statuses[at].to_string());
-            for column in answers.iter().filter(|column| column.name != "r_squared") {
-                cells.push(match &column.values {
-                    AnswerValues::Numbers(all) => told(all[at]),
-                    AnswerValues::Words(all) => all[at].to_string(),
-                });
-            }
-            let named = names.get(number).filter(|name| !name.is_empty());
-            let name = named.cloned().unwrap_or_else(|| number.to_string());
-            self.rows.push_str(&row(&name, &cells, Cells::Words));
+            let status = fits.statuses[at].to_string();
+            let last = [five_digits(chi2), degrees.to_string(), told(known.r_squared), status];
+            let answers = answers().map(|column| match &column.values {
+                AnswerValues::Numbers(all) => told(all[at]),
+                AnswerValues::Words(all) => all[at].to_string(),
+            });
+            let name = part.name(at).map_or_else(|number| number.to_string(), str::to_owned);
+            table.row(&name, found.chain(last).chain(answers));
         }
     }
 
     /// The page, with its title, what came of all fits, and the plots of some.
     pub fn html(&self, title: &str, report: &CurveReport, plots: &[Drawing]) -> String {
-        let head = self
-            .head
-            .iter()
-            .map(|(name, value)| row(name, std::slice::from_ref(value), Cells::Words));
-        let said: String =
-            report.outcome().lines().map(|line| format!("<p>{}</p>\n", safe(line))).collect();
-        let which = match self.chosen.len() == self.count {
-            true => String::new(),
-            false => {
-                format!("<p>{} of {} fits, evenly spread.</p>\n", self.chosen.len(), self.count)
-            }
-        };
-        let plots: String = plots.iter().map(|plot| html::figure(&plot.svg(), "")).collect();
-        let plots = match plots.is_empty() {
-            true => String::new(),
-            false => format!("<h2>Data, model and residuals</h2>\n{}", html::figures(&plots)),
-        };
-        let body = format!(
-            "<table>\n{}</table>\n<h2>Outcome</h2>\n{said}{which}<div style=\"overflow-x:auto\"><table>\n{}{}</table></div>\n{plots}\
-             <p>Errors are standard errors. Made by Spotfit {}.</p>\n",
-            head.collect::<String>(),
-            self.columns,
-            self.rows,
-            env!("CARGO_PKG_VERSION"),
-        );
-        html::page(title, &body)
+        let mut page = ReportPage::new(title);
+        page.table(&self.head);
+        page.heading("Outcome");
+        report.outcome().lines().for_each(|line| page.say(line));
+        if self.chosen.len() < self.count {
+            page.say(&format!("{} of {} fits, evenly spread.", self.chosen.len(), self.count));
+        }
+        page.wide_table(self.fits.as_ref().unwrap_or(&ReportTable::default()));
+        if !plots.is_empty() {
+            page.heading("Data, model and residuals");
+            page.figures(plots.iter().map(|plot| (plot, "")));
+        }
+        page.end("Errors are standard errors. ")
     }
 }
 

@@ -78,20 +78,17 @@ impl fmt::Display for SharedReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { values, chi2, degrees, left_out } = self;
         for ToldValue { parameter, group, value, error, status } in values.iter().take(MOST_SHOWN) {
-            write!(f, "shared {parameter}")?;
-            if let Some(group) = group {
-                write!(f, " of {group}")?;
-            }
-            match (value, error) {
+            let group = group.as_ref().map(|group| format!(" of {group}")).unwrap_or_default();
+            let told = match (value, error) {
                 (Some(value), Some(error)) => {
-                    write!(f, " = {} ± {}", rounded(*value, 7), rounded(*error, 3))?;
+                    format!(" = {} ± {}", rounded(*value, 7), rounded(*error, 3))
                 }
                 (Some(value), None) => {
-                    write!(f, " = {}, which the data do not determine", rounded(*value, 7))?;
+                    format!(" = {}, which the data do not determine", rounded(*value, 7))
                 }
-                (None, _) => write!(f, ": no data set could be fitted")?,
-            }
-            writeln!(f, " ({status})")?;
+                (None, _) => ": no data set could be fitted".to_owned(),
+            };
+            writeln!(f, "shared {parameter}{group}{told} ({status})")?;
         }
         if values.len() > MOST_SHOWN {
             writeln!(f, "… and {} more shared values", values.len() - MOST_SHOWN)?;

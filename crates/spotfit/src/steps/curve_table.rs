@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::StepError;
+use super::curve_part::quoted;
 use super::outcomes::{OutcomeFormat, STATUS};
 use crate::Estimator;
 use crate::model::CurveFits;
@@ -22,25 +23,12 @@ pub struct CurveTable<W> {
 }
 
 impl<W: Write> CurveTable<W> {
-    /// Begins a table of `count` rows for a model with these parameters.
+    /// Begins a table of `count` rows for a model with these parameters, with more columns after the others, of which some have words
+    /// ([`FitAnswers::names`]).
     ///
     /// # Errors
     /// Those of writing.
     pub fn create(
-        output: W,
-        format: OutcomeFormat,
-        count: usize,
-        parameters: &[String],
-        estimator: Estimator,
-    ) -> io::Result<Self> {
-        Self::create_with(output, format, count, parameters, estimator, &[])
-    }
-
-    /// The same with more columns after the others, of which some have words ([`FitAnswers::names`]).
-    ///
-    /// # Errors
-    /// Those of writing.
-    pub fn create_with(
         mut output: W,
         format: OutcomeFormat,
         count: usize,
@@ -89,19 +77,11 @@ impl<W: Write> CurveTable<W> {
         Self { names: names.iter().map(|name| quoted(name)).collect(), ..self }
     }
 
-    /// Appends the next fits.
+    /// Appends the next fits, with the columns that the table was created with. A number that is not known is an empty cell, or NaN in NPY.
     ///
     /// # Errors
     /// Those of writing.
-    pub fn write(&mut self, fits: &CurveFits) -> io::Result<()> {
-        self.write_with(fits, &[])
-    }
-
-    /// The same with the columns that the table was created with. A number that is not known is an empty cell, or NaN in NPY.
-    ///
-    /// # Errors
-    /// Those of writing.
-    pub fn write_with(&mut self, fits: &CurveFits, more: &[AnswerColumn]) -> io::Result<()> {
+    pub fn write(&mut self, fits: &CurveFits, more: &[AnswerColumn]) -> io::Result<()> {
         self.bytes.clear();
         let mut text = String::new();
         for row in 0..fits.len() {
@@ -168,14 +148,6 @@ impl<W: Write> CurveTable<W> {
 fn put_word(bytes: &mut Vec<u8>, word: &str, width: usize) {
     let letters = word.chars().chain(std::iter::repeat('\0')).take(width);
     bytes.extend(letters.flat_map(|letter| u32::from(letter).to_le_bytes()));
-}
-
-/// A cell of CSV that is text.
-pub(super) fn quoted(name: &str) -> String {
-    match name.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", name.replace('"', "\"\"")),
-        false => name.to_owned(),
-    }
 }
 
 /// Refuses answers whose columns have the name of another one.

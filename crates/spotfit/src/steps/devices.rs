@@ -99,32 +99,27 @@ fn short(number: f64) -> String {
 impl fmt::Display for SpeedsReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { speeds, file, threads, gpu_from, file_gpu_from, no_gpu } = self;
-        match file {
-            Some(file) => write!(f, "speeds of {}", file.display())?,
-            None => write!(
-                f,
-                "default speeds, those of an H100 and its host; --measure measures this machine"
-            )?,
-        }
+        let whose = file.as_ref().map(|file| format!("speeds of {}", file.display()));
+        let default = || {
+            "default speeds, those of an H100 and its host; --measure measures this machine".into()
+        };
+        let mut said = vec![whose.unwrap_or_else(default)];
         for (name, job, unit, rates) in rows(speeds) {
-            write!(f, "\n{job}: {} {unit} a second by each thread", short(rates.thread))?;
-            if let Some(gpu) = rates.gpu {
-                write!(f, ", {} by the GPU", short(gpu))?;
-            }
-            if let Some(from) = gpu_from.get(name) {
-                write!(f, ", which does {} sooner than {threads} threads", short(*from))?;
-            }
-            match file_gpu_from.get(name) {
-                Some(from) => write!(f, ", from a file to a table {}", short(*from))?,
-                None if gpu_from.contains_key(name) && unit == "pixels of windows" => {
-                    write!(f, ", but not from a file to a table")?;
-                }
-                None => {}
+            said.push(format!("\n{job}: {} {unit} a second by each thread", short(rates.thread)));
+            said.extend(rates.gpu.map(|gpu| format!(", {} by the GPU", short(gpu))));
+            let (from, from_file) = (gpu_from.get(name), file_gpu_from.get(name));
+            said.extend(from.map(|from| {
+                format!(", which does {} sooner than {threads} threads", short(*from))
+            }));
+            said.extend(from_file.map(|from| format!(", from a file to a table {}", short(*from))));
+            if from.is_some() && from_file.is_none() && unit == "pixels of windows" {
+                said.push(", but not from a file to a table".to_owned());
             }
         }
-        match no_gpu {
-            Some(reason) => write!(f, "\nno GPU was measured: {reason}"),
-            None => write!(f, "\nthe GPU starts within {:.2} s", speeds.context),
-        }
+        said.push(match no_gpu {
+            Some(reason) => format!("\nno GPU was measured: {reason}"),
+            None => format!("\nthe GPU starts within {:.2} s", speeds.context),
+        });
+        f.write_str(&said.concat())
     }
 }

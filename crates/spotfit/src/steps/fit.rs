@@ -3,9 +3,9 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use super::Listener;
 use super::fit_emitters::EmitterCounts;
-use super::fitted::{backend, by_status, counts, found, rate, seconds, unknown_camera};
-use super::{Listener, Note};
+use super::fitted::{backend, by_status, counts, found, rate, seconds, warn_of_camera};
 use crate::{
     AnyWindows, Backend, Errors, Fit, FitError, Fitter, Size, Start, Status, StatusCounts,
 };
@@ -144,17 +144,11 @@ pub struct FitReport {
 }
 
 impl FitReport {
-    /// What came of emitters that were found by an [`EmitterFitter`](crate::EmitterFitter) in so many windows. How long it took is not known, nor which
-    /// pixels were masked.
-    pub fn of_emitters(
-        spots: usize,
-        emitters: EmitterCounts,
-        statuses: StatusCounts,
-        backend: String,
-    ) -> Self {
+    /// What came of so many windows, as far as these tell it.
+    fn new(spots: usize, statuses: StatusCounts, backend: String) -> Self {
         Self {
             spots,
-            emitters: Some(emitters),
+            emitters: None,
             converged: statuses.converged(),
             statuses,
             at_limit: 0,
@@ -166,23 +160,24 @@ impl FitReport {
         }
     }
 
+    /// What came of emitters that were found by an [`EmitterFitter`](crate::EmitterFitter) in so many windows. How long it took is not known, nor which
+    /// pixels were masked.
+    pub fn of_emitters(
+        spots: usize,
+        emitters: EmitterCounts,
+        statuses: StatusCounts,
+        backend: String,
+    ) -> Self {
+        Self { emitters: Some(emitters), ..Self::new(spots, statuses, backend) }
+    }
+
     /// What came of fits that were found by the [`Fitter`] itself, in windows of this size. How long it took is not known, nor
     /// which pixels were masked.
     pub fn of(fits: &[Fit<f64>], size: Size, limits: &SetLimits, backend: String) -> Self {
         let mut counts = StatusCounts::default();
         counts.add(fits);
-        Self {
-            spots: counts.total(),
-            emitters: None,
-            converged: counts.converged(),
-            statuses: counts,
-            at_limit: limits.count(fits, size),
-            backend,
-            fitting: Duration::ZERO,
-            time: Duration::ZERO,
-            stages: None,
-            masked: Vec::new(),
-        }
+        let at_limit = limits.count(fits, size);
+        Self { at_limit, ..Self::new(counts.total(), counts, backend) }
     }
 }
 
@@ -252,12 +247,8 @@ impl<'a> Fitting<'a> {
         listener: &dyn Listener,
     ) -> Self {
         let fit = fitter.options();
-        if fit.camera.is_none()
-            && !has_map
-            && let Some(text) = unknown_camera(fit.estimator, options.errors)
-        {
-            listener.note(&Note::Warning(text));
-        }
+        let is_known = fit.camera.is_some() || has_map;
+        warn_of_camera(is_known, fit.estimator, options.errors, listener);
         Self {
             fitter,
             options: *options,
@@ -301,17 +292,8 @@ impl<'a> Fitting<'a> {
 
     /// The report of all windows.
     pub fn finish(self, masked: Vec<Masked>) -> FitReport {
-        FitReport {
-            spots: self.counts.total(),
-            emitters: None,
-            converged: self.counts.converged(),
-            statuses: self.counts,
-            at_limit: self.at_limit,
-            backend: backend(self.fitter),
-            fitting: self.fitting,
-            time: self.begin.elapsed(),
-            stages: self.stages,
-            masked,
-        }
+        let Self { at_limit, fitting, stages, .. } = self;
+        let report = FitReport::new(self.counts.total(), self.counts, backend(self.fitter));
+        FitReport { at_limit, fitting, time: self.begin.elapsed(), stages, masked, ..report }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use super::Listener;
 use super::fit::{Chunk, FitReport, Masked};
-use super::fitted::unknown_camera;
-use super::{Listener, Note};
+use super::fitted::warn_of_camera;
 use crate::{AnyWindows, EmitterFit, EmitterFitter, Estimator, FitError, StatusCounts};
 
 pub use super::emitter_table::EmitterTable;
@@ -66,12 +66,8 @@ pub struct FittingEmitters {
 impl FittingEmitters {
     /// Begins, with no window fitted yet. If neither the fitter has a camera nor the windows have a map (`has_map`), the listener gets a warning.
     pub fn begin(fitter: EmitterFitter, has_map: bool, listener: &dyn Listener) -> Self {
-        if fitter.options().fit.camera.is_none()
-            && !has_map
-            && let Some(text) = unknown_camera(Estimator::MaximumLikelihood, true)
-        {
-            listener.note(&Note::Warning(text));
-        }
+        let is_known = fitter.options().fit.camera.is_some() || has_map;
+        warn_of_camera(is_known, Estimator::MaximumLikelihood, true, listener);
         Self {
             fitter,
             fits: Vec::new(),

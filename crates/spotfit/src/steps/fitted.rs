@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::ser::{SerializeMap, Serializer};
 
+use super::{Listener, Note};
 use crate::psf::PsfFitter;
 use crate::{Estimator, Fitter, StatusCounts};
 
@@ -54,16 +55,22 @@ pub(crate) fn found(converged: usize, at_limit: usize) -> String {
     }
 }
 
-/// The warning that counts are taken for photo-electrons because no camera is given; `None` where that does not matter.
-pub(crate) fn unknown_camera(estimator: Estimator, errors: bool) -> Option<String> {
+/// Warns that counts are taken for photo-electrons because no camera is known, where that matters.
+pub(crate) fn warn_of_camera(
+    is_known: bool,
+    estimator: Estimator,
+    errors: bool,
+    listener: &dyn Listener,
+) {
     let who = match estimator {
+        _ if is_known => return,
         Estimator::MaximumLikelihood if errors => "maximum likelihood and errors take",
         Estimator::MaximumLikelihood => "maximum likelihood takes",
         _ if errors => "errors take",
-        _ => return None,
+        _ => return,
     };
     let without = "no `baseline`, `sensitivity`, `em_gain`, `read_noise` or `camera` given";
-    Some(format!("{without}; {who} counts for photo-electrons"))
+    listener.note(&Note::Warning(format!("{without}; {who} counts for photo-electrons")));
 }
 
 /// How fits ended, in words.

@@ -291,12 +291,11 @@ impl fmt::Display for InfoReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Table(table) => table.fmt(f),
-            Self::Record(record) => of_record(record, f),
+            Self::Record(record) => f.write_str(&of_record(record)),
             Self::Movie(movie) => movie.fmt(f),
             Self::Calibration { widths, numbers, record } => {
-                writeln!(f, "calibration of widths; z in nm, widths in {widths}")?;
-                lines(numbers, f)?;
-                record.as_deref().map_or(Ok(()), |record| of_record_below(record, f))
+                let (numbers, record) = (lines(numbers), below(record.as_deref()));
+                write!(f, "calibration of widths; z in nm, widths in {widths}\n{numbers}{record}")
             }
             Self::Psf {
                 heights,
@@ -312,87 +311,74 @@ impl fmt::Display for InfoReport {
                 write!(f, "measured PSF of {width}×{height} pixels; ")?;
                 match (heights, single) {
                     (true, _) => write!(f, "z from {low} to {high} nm, in steps of {step} nm")?,
-                    (false, true) => write!(f, "one member, without heights")?,
-                    (false, false) => write!(f, "learnt from a movie: a family, without heights")?,
+                    (false, true) => f.write_str("one member, without heights")?,
+                    (false, false) => {
+                        f.write_str("learnt from a movie: a family, without heights")?;
+                    }
                 }
                 if *light < 1.0 {
                     write!(f, "\n{:.0} % of a spot's light is in these pixels", 100.0 * light)?;
                 }
-                match misfit {
-                    None => write!(f, "\nno misfit was measured")?,
-                    Some(share) => write!(
+                match misfit.map(|share| (MisfitDoubt::DISTANCE, 100.0 * share)) {
+                    None => f.write_str("\nno misfit was measured")?,
+                    Some((distance, share)) => write!(
                         f,
-                        "\nmisfit: another spot {} pixels away is told apart if it has more than {:.1} % of the light",
-                        MisfitDoubt::DISTANCE,
-                        100.0 * share
+                        "\nmisfit: another spot {distance} pixels away is told apart if it has more than {share:.1} % of the light"
                     )?,
                 }
-                if let Some([[left, right], [top, bottom]]) = field {
-                    write!(
-                        f,
-                        "; it varies across the frame, x {left:.0} to {right:.0}, y {top:.0} to {bottom:.0}"
-                    )?;
-                }
-                record.as_deref().map_or(Ok(()), |record| of_record_below(record, f))
+                let field = field.map(|[[left, right], [top, bottom]]| {
+                    format!("; it varies across the frame, x {left:.0} to {right:.0}, y {top:.0} to {bottom:.0}")
+                });
+                f.write_str(&(field.unwrap_or_default() + &below(record.as_deref())))
             }
             Self::Outcomes { record } => {
                 let what = if record.verb == "curve" { "curves" } else { "windows" };
-                write!(f, "outcomes of fits of {what}")?;
-                of_record_below(record, f)
+                write!(f, "outcomes of fits of {what}{}", below(Some(record)))
             }
         }
     }
 }
 
 /// The parts of an object, a line each.
-fn lines(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let Some(parts) = value.as_object() else { return write!(f, "{value}") };
-    let known: Vec<_> = parts.iter().filter(|(_, value)| !value.is_null()).collect();
-    for (number, (name, value)) in known.iter().enumerate() {
-        let end = if number + 1 < known.len() { "\n" } else { "" };
+fn lines(value: &Value) -> String {
+    let Some(parts) = value.as_object() else { return value.to_string() };
+    let known = parts.iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| {
         let text = value.as_str().map(str::to_owned).or_else(|| typed(value));
         let text = text.filter(|text| !text.is_empty()).unwrap_or_else(|| value.to_string());
-        write!(f, "  {name}: {text}{end}")?;
-    }
-    Ok(())
+        format!("  {name}: {text}")
+    });
+    known.collect::<Vec<String>>().join("\n")
 }
 
 impl fmt::Display for TableInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { columns, rows, frames, movie_frames, size, pixel_size, origin, .. } = self;
-        write!(f, "table of {rows} localizations")?;
-        if let Some([first, last]) = frames {
-            write!(f, " in frames {first} to {last}")?;
-        }
-        if let Some(frames) = movie_frames {
-            write!(f, "; the movie has {frames} frames")?;
-        }
+        let mut said = vec![format!("table of {rows} localizations")];
+        said.extend(frames.map(|[first, last]| format!(" in frames {first} to {last}")));
+        said.extend(movie_frames.map(|frames| format!("; the movie has {frames} frames")));
         if let [Some(width), Some(height)] = size {
-            write!(f, " of {width}×{height} pixels")?;
+            said.push(format!(" of {width}×{height} pixels"));
         }
-        match pixel_size {
-            Some(size) => write!(f, "\npixels of {size} nm")?,
-            None => write!(f, "\nthe size of a pixel is not known")?,
-        }
-        match origin {
-            Some(Origin::Centre) => write!(f, "; (0, 0) is the centre of the first pixel")?,
-            Some(Origin::Corner) => write!(f, "; (0, 0) is the corner of the first pixel")?,
-            None => write!(f, "; where (0, 0) is its record does not know")?,
-        }
+        let of_pixel = pixel_size.map(|size| format!("\npixels of {size} nm"));
+        said.push(of_pixel.unwrap_or_else(|| UNKNOWN_PIXEL.to_owned()));
+        let origin = match origin {
+            Some(Origin::Centre) => "; (0, 0) is the centre of the first pixel",
+            Some(Origin::Corner) => "; (0, 0) is the corner of the first pixel",
+            None => "; where (0, 0) is its record does not know",
+        };
         let column = |column: &ColumnInfo| match (column.unit, column.words) {
             (_, true) => format!("{} (words)", column.name),
             ("", false) => column.name.clone(),
             (unit, false) => format!("{} [{unit}]", column.name),
         };
         let columns: Vec<String> = columns.iter().map(column).collect();
-        write!(f, "\ncolumns: {}", columns.join(", "))?;
-        for note in &self.notes {
-            write!(f, "\n{note}")?;
-        }
+        said.push(format!("{origin}\ncolumns: {}", columns.join(", ")));
+        said.extend(self.notes.iter().map(|note| format!("\n{note}")));
         match &self.record {
-            None => write!(f, "\nno record beside it"),
-            Some(record) => of_record_below(record, f),
+            None => said.push("\nno record beside it".to_owned()),
+            record => said.push(below(record.as_ref())),
         }
+        f.write_str(&said.concat())
     }
 }
 
@@ -406,72 +392,62 @@ fn typed(value: &Value) -> Option<String> {
     Some(words?.into_iter().map(quoted).collect::<Vec<String>>().join(" "))
 }
 
-fn of_record_below(record: &Record, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    f.write_str("\n")?;
-    of_record(record, f)
+/// What a record says, if there is one, in lines below others.
+fn below(record: Option<&Record>) -> String {
+    record.map(|record| format!("\n{}", of_record(record))).unwrap_or_default()
 }
 
-fn of_record(record: &Record, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn of_record(record: &Record) -> String {
     let Record { spotfit, verb, output, .. } = record;
-    write!(f, "record: {output}, by {verb} of Spotfit {spotfit}")?;
-    match &record.state {
-        State::Begun => write!(f, ", which did not come to its end")?,
-        State::Failed { error } => write!(f, ", which failed: {error}")?,
+    let state = match &record.state {
+        State::Begun => ", which did not come to its end".to_owned(),
+        State::Failed { error } => format!(", which failed: {error}"),
         State::Done { counts } => {
             let counts: Vec<String> =
                 counts.iter().map(|(name, count)| format!("{count} {name}")).collect();
-            write!(f, ": {}", counts.join(", ").replace('_', " "))?;
+            format!(": {}", counts.join(", ").replace('_', " "))
         }
-    }
-    for input in &record.inputs {
-        write!(f, "\n  {}: {} ({} bytes)", input.role, input.name, input.bytes)?;
-    }
+    };
+    let mut said = vec![format!("record: {output}, by {verb} of Spotfit {spotfit}{state}")];
+    let inputs = record.inputs.iter();
+    said.extend(
+        inputs.map(|input| format!("\n  {}: {} ({} bytes)", input.role, input.name, input.bytes)),
+    );
     let options: Value = record.options.clone().into_iter().collect();
-    for (name, part) in [
+    let parts = [
         ("", Some(&options)),
         ("\ncamera:", record.camera.as_ref()),
         ("\ncalibration:", record.calibration.as_ref()),
-    ] {
-        if let Some(part) =
-            part.filter(|part| part.as_object().is_some_and(|part| !part.is_empty()))
-        {
-            writeln!(f, "{name}")?;
-            lines(part, f)?;
-        }
-    }
-    Ok(())
+    ];
+    let is_some = |part: &&Value| part.as_object().is_some_and(|part| !part.is_empty());
+    let parts = parts.into_iter().filter_map(|(name, part)| Some((name, part.filter(is_some)?)));
+    said.extend(parts.map(|(name, part)| format!("{name}\n{}", lines(part))));
+    said.concat()
 }
+
+/// What is said where nobody knows how large a pixel is.
+const UNKNOWN_PIXEL: &str = "\nthe size of a pixel is not known";
 
 impl fmt::Display for MovieInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { frames, size: [width, height], pixels, axes, pixel_size, .. } = self;
-        write!(f, "movie of {frames} frames of {width}×{height} pixels")?;
-        if let Some(pixels) = pixels {
-            write!(f, ", {pixels}")?;
-        }
+        let mut said = vec![format!("movie of {frames} frames of {width}×{height} pixels")];
+        said.extend(pixels.map(|pixels| format!(", {pixels}")));
         let [channels, slices, times] = axes;
         if channels * slices > 1 {
-            write!(f, "\n{channels} channels, {slices} z slices, {times} time points")?;
+            said.push(format!("\n{channels} channels, {slices} z slices, {times} time points"));
         }
-        match (pixel_size, &self.pixel_size_source) {
-            (Some(size), Some(source)) => write!(f, "\npixels of {size} nm, by {source}")?,
-            _ => write!(f, "\nthe size of a pixel is not known")?,
-        }
-        if let Some(found) = &self.acquisition
-            && let Some(source) = found.source
-        {
-            // Pixels that are not binned are not worth a word.
-            let line = found.to_string();
-            if !line.is_empty() {
-                write!(f, "\n{line}, by {source}")?;
-            }
-        }
+        said.push(match (pixel_size, &self.pixel_size_source) {
+            (Some(size), Some(source)) => format!("\npixels of {size} nm, by {source}"),
+            _ => UNKNOWN_PIXEL.to_owned(),
+        });
+        // Pixels that are not binned are not worth a word.
+        let found = self.acquisition.as_ref().filter(|found| !found.to_string().is_empty());
+        said.extend(found.and_then(|found| Some(format!("\n{found}, by {}", found.source?))));
         if let [first, .., last] = &self.files[..] {
-            write!(f, "\n{} files: {first} to {last}", self.files.len())?;
+            said.push(format!("\n{} files: {first} to {last}", self.files.len()));
         }
-        for note in &self.notes {
-            write!(f, "\n{note}")?;
-        }
-        Ok(())
+        said.extend(self.notes.iter().map(|note| format!("\n{note}")));
+        f.write_str(&said.concat())
     }
 }

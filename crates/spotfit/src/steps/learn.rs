@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::fitted::unknown_camera;
+use super::fitted::warn_of_camera;
 use super::localize::{Given, LocalizeOptions, PsfOption, find_defects, frames_of};
 use super::words::go_on;
 use super::{Listener, Note, Stack, StepError};
@@ -133,12 +133,8 @@ pub fn run(
     let told = asked.told(pixel_size)?;
     told.notes.iter().for_each(|note| listener.note(&Note::Warning(note.clone())));
     let engine = told.options;
-    if asked.camera.camera().is_none()
-        && engine.map.is_none()
-        && let Some(text) = unknown_camera(Estimator::MaximumLikelihood, true)
-    {
-        listener.note(&Note::Warning(text));
-    }
+    let is_known = asked.camera.camera().is_some() || engine.map.is_some();
+    warn_of_camera(is_known, Estimator::MaximumLikelihood, true, listener);
     let learnt = learn(&asked, &engine, &mut movie, listener)?;
     let learnt = learnt.map_err(|reason| StepError::input(&name, format!("{reason}")))?;
     Ok(Learned { pixel_size, ..learnt })

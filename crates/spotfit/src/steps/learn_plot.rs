@@ -3,7 +3,7 @@
 use std::f64::consts::{LN_2, TAU};
 
 use super::learn::{LearnReport, Learned};
-use crate::report::figure::{Drawing, TextLook, Tint, Tones, shortened};
+use crate::report::figure::{Drawing, TextLook, Tint, Tones};
 use crate::report::svg::{Axis, Chart, PixelChart, Series};
 
 /// The width of the picture of a member, and the height of the profiles below.
@@ -85,7 +85,7 @@ impl Learned {
         all.text([8.0, 20.0], &title, TextLook::new(13.0).bold());
         let soft = TextLook::new(12.0).tinted(Tint::SOFT);
         for (line, top) in lines.iter().zip([38.0, 54.0]) {
-            all.text([8.0, top], &shortened(line, 12.0, width - 16.0), soft);
+            all.short_text([8.0, top], line, soft, width - 16.0);
         }
         all.place(tiles, [0.0, HEAD]);
         all.place(profiles, [0.0, HEAD + height]);

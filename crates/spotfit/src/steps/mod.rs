@@ -36,6 +36,7 @@ mod curve_answers;
 mod curve_bands;
 mod curve_outliers;
 mod curve_page;
+mod curve_part;
 mod curve_plot;
 mod curve_shared;
 mod curve_table;

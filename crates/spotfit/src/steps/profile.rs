@@ -339,28 +339,22 @@ impl ProfileReport {
 
 impl fmt::Display for ProfileReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { localizations, length, width, step, unit, fit, reason, .. } = self;
-        write!(
-            f,
-            "{localizations} localizations along {} {unit}, within {} {unit}; bins of {} {unit}",
-            short(*length),
-            short(*width),
-            short(*step)
-        )?;
-        if let Some(fit) = fit {
-            let with_error =
-                |value: f64, error: f64| format!("{} ± {}", short(value), short(error));
-            write!(
-                f,
-                "\na Gaussian at {} {unit}, sigma {} {unit}, full width at half maximum {} {unit}",
-                with_error(fit.centre, fit.centre_error),
-                with_error(fit.sigma, fit.sigma_error),
-                with_error(fit.fwhm, fit.fwhm_error)
-            )?;
-        }
-        if let Some(reason) = reason {
-            write!(f, "\n{reason}")?;
-        }
-        Ok(())
+        let Self { localizations, unit, .. } = self;
+        let [length, width, step] = [self.length, self.width, self.step].map(short);
+        let mut lines = vec![format!(
+            "{localizations} localizations along {length} {unit}, within {width} {unit}; bins of {step} {unit}"
+        )];
+        lines.extend(self.fit.as_ref().map(|fit| {
+            let sizes = [
+                (fit.centre, fit.centre_error),
+                (fit.sigma, fit.sigma_error),
+                (fit.fwhm, fit.fwhm_error),
+            ];
+            let sizes = sizes.map(|(of, error)| format!("{} ± {} {unit}", short(of), short(error)));
+            let [centre, sigma, fwhm] = sizes;
+            format!("a Gaussian at {centre}, sigma {sigma}, full width at half maximum {fwhm}")
+        }));
+        lines.extend(self.reason.clone());
+        f.write_str(&lines.join("\n"))
     }
 }

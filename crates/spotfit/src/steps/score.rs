@@ -11,7 +11,7 @@
 
 use std::fmt;
 
-use super::words::symbol;
+use super::words::{counted, symbol};
 use super::{Listener, Source, StepError};
 use crate::pairs::{Pair, Spots, pairs};
 use crate::table::{Info, Meaning, Table, TableError, Unit};
@@ -116,15 +116,12 @@ impl fmt::Display for ScoreReport {
             self.false_negatives,
             self.frames
         )?;
-        for (count, why) in [
+        let left_out = [
             (self.near_edge, "near the edge"),
             (self.not_finite, "with a number that is not finite"),
-        ] {
-            if count > 0 {
-                write!(f, "\n{count} {why} are not counted")?;
-            }
-        }
-        Ok(())
+        ];
+        let mut left_out = counted(left_out).into_iter();
+        left_out.try_for_each(|told| write!(f, "\n{told} are not counted"))
     }
 }
 

@@ -1,5 +1,7 @@
 //! What several operations say and look up in the same way.
 
+use std::fmt::Display;
+
 use super::{Listener, StepError};
 use spotfit_locs::private::median;
 
@@ -16,6 +18,41 @@ pub(crate) fn length(value: f64, unit: Unit) -> String {
 /// The symbol of a unit.
 pub(crate) fn symbol(unit: Unit) -> &'static str {
     unit.symbol()
+}
+
+/// What a quantity is called with its unit, which numbers of photons need not have.
+pub(crate) fn in_unit(name: &str, unit: Unit) -> String {
+    match symbol(unit) {
+        "" | "photon" => name.to_owned(),
+        unit => format!("{name} ({unit})"),
+    }
+}
+
+/// How often something was, for all that was.
+pub(crate) fn counted<'a, N: PartialOrd + Default + Display>(
+    counts: impl IntoIterator<Item = (N, &'a str)>,
+) -> Vec<String> {
+    let some = counts.into_iter().filter(|(count, _)| *count > N::default());
+    some.map(|(count, what)| format!("{count} {what}")).collect()
+}
+
+/// The same beside each other; `none` if there is nothing.
+pub(crate) fn counted_or_none<'a, N: PartialOrd + Default + Display>(
+    counts: impl IntoIterator<Item = (N, &'a str)>,
+) -> String {
+    let told = counted(counts);
+    if told.is_empty() { "none".to_owned() } else { told.join(", ") }
+}
+
+/// The numbers of `most` of `count` things, or of all, as far from each other as possible.
+pub(crate) fn spread_over(count: usize, most: usize) -> Vec<usize> {
+    let most = most.min(count);
+    (0..most).map(|number| number * count / most).collect()
+}
+
+/// Numbers from one to another, in so many equal steps.
+pub(crate) fn evenly([low, high]: [f64; 2], steps: u32) -> impl Iterator<Item = f64> {
+    (0..=steps).map(move |step| low + (high - low) * f64::from(step) / f64::from(steps))
 }
 
 /// The median of a column of lengths, as far as it is finite and more than 0.

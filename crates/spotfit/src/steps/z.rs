@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::words::counted_or_none;
 use super::{Listener, Sink, Source, StepError};
 use crate::astigmatism::file::{CalibrationFileError, load_with_pixel_size};
 use crate::astigmatism::find::{Depth, DepthStatus, FindOptions, Finder, Measure};
@@ -83,10 +84,7 @@ impl fmt::Display for ZReport {
             (self.far, DepthStatus::Far),
             (self.invalid, DepthStatus::Invalid),
         ];
-        let others = others.iter().filter(|(count, _)| *count > 0);
-        let others: Vec<_> =
-            others.map(|(count, status)| format!("{count} {}", status.name())).collect();
-        let others = if others.is_empty() { "none".to_owned() } else { others.join(", ") };
+        let others = counted_or_none(others.map(|(count, status)| (count, status.name())));
         write!(f, "z of {} of {} localizations; others: {others}", self.found, self.localizations)?;
         if let Some(side) = self.estimated_for {
             write!(

@@ -22,7 +22,6 @@ use crate::words::report::ReportArguments;
 use crate::words::spot_options::SpotOptions;
 use crate::words::written::WrittenFile;
 use spotfit::astigmatism::yaml_text::yaml_text;
-use spotfit::report::figure::Drawing;
 use spotfit::steps::Stack;
 use spotfit::steps::calibrate::{self, CalibrateOptions, PsfOptions, StackOptions};
 use spotfit::steps::localize::CameraOptions;
@@ -109,7 +108,7 @@ pub(crate) struct CalibrateArguments {
 
 pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
     arguments.report.check(&arguments.output)?;
-    arguments.plot.as_deref().map_or(Ok(()), refuse_plot)?;
+    refuse_plot(arguments.plot.as_deref())?;
     if arguments.spline { arguments.measure_psf() } else { arguments.widths() }
 }
 
@@ -152,7 +151,7 @@ impl CalibrateArguments {
         let mut output = Output::create(&self.output)?;
         output.write_all(yaml_text(&done.calibration).as_bytes())?;
         let counts = counts([("beads", done.report.beads as usize), ("used", done.report.used)]);
-        let plot = self.drawn(|| done.drawing())?;
+        let plot = draw_plot(self.plot.as_deref(), || done.drawing())?;
         let files = std::iter::once(output).chain(plot).collect();
         complete(record.around(files, counts)?)?;
         self.report.tell(&done.report)
@@ -182,7 +181,7 @@ impl CalibrateArguments {
         let output = write_psf(&self.output, &done.psf, done.pixel_size)?;
         record.change(|record| record.pixel_size = done.pixel_size);
         let counts = counts([("beads", done.report.beads), ("used", done.report.used)]);
-        let plot = self.drawn(|| done.drawing())?;
+        let plot = draw_plot(self.plot.as_deref(), || done.drawing())?;
         let files = std::iter::once(output).chain(plot).collect();
         complete(record.around(files, counts)?)?;
         self.report.tell(&done.report)
@@ -212,11 +211,6 @@ impl CalibrateArguments {
         let Some(first) = stacks.first_mut() else { return Ok(camera) };
         let scale = scale(self.pixel_size);
         Ok(of_movie(&camera, first, scale, &Terminal::default())?)
-    }
-
-    /// The plot, if it is asked for.
-    fn drawn(&self, draw: impl FnOnce() -> Drawing) -> Result<Option<Output>, CliError> {
-        self.plot.as_deref().map(|path| draw_plot(path, &draw())).transpose()
     }
 
     /// Opens the stacks, none of whose files may be written over, nor what is beside them.

@@ -13,8 +13,8 @@ use spotfit::columns::ColumnOptions;
 use spotfit::model::{CurveFitter, CurveOptions, CurveStart, Curves, Model, Values};
 use spotfit::steps::Listener;
 use spotfit::steps::curve::{
-    AnswerSummary, BandTable, CurveFitting, CurvePage, CurvePlot, CurveTable, OutlierTable,
-    check_answers, check_columns,
+    AnswerSummary, BandTable, CurveFitting, CurvePage, CurvePart, CurvePlot, CurveTable,
+    OutlierTable, check_answers, check_columns,
 };
 use spotfit::{Backend, InstructionSet};
 
@@ -212,8 +212,8 @@ impl CurveArguments {
         options: &CurveOptions,
     ) -> Result<Option<CurvePlot>, CliError> {
         let checked = CurvePlot::check(model, is_image);
-        if let Some(path) = &self.plot {
-            refuse_plot(path)?;
+        refuse_plot(self.plot.as_deref())?;
+        if self.plot.is_some() {
             checked.map_err(|reason| CliError::Other(format!("--plot: {reason}")))?;
         } else if checked.is_err() {
             return Ok(None);
@@ -280,7 +280,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let output = Output::create(&arguments.output)?;
     let written = CliError::write(output.name());
     let estimator = words::judged_by(arguments, &options);
-    let mut table = CurveTable::create_with(output, format, data.count, columns, estimator, &more)
+    let mut table = CurveTable::create(output, format, data.count, columns, estimator, &more)
         .map_err(&written)?
         .with_names(&data.names);
     let mut outliers = noise::outliers(arguments, &model)?;
@@ -340,8 +340,9 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         let failed = |error| CliError::curve(&file, error, first);
         let noisy = fitting.fit_noise(&curves, from, &own_noise.noise()).map_err(failed)?;
         let (fits, shown) = (&noisy.fits.fits, noisy.shown(&curves));
+        let part = CurvePart { model: &model, curves: &shown, names: &data.names, first, fits };
         if let Some(plot) = &mut plot {
-            plot.add(&model, &shown, &data.names, first, fits);
+            plot.add(part);
         }
         if let Some(outliers) = &mut outliers {
             noise::list(outliers, &curves, &data.names, first, &noisy)?;
@@ -349,16 +350,16 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         if let Some(table) = &mut band_table {
             let failed = CliError::write("the table of bands");
             let weighed = if noise.rule().is_some() { &curves } else { &shown };
-            table.write(&model, weighed, &data.names, first, fits).map_err(failed)?;
+            table.write(CurvePart { curves: weighed, ..part }).map_err(failed)?;
         }
         let found = answers
             .columns_beside(&model, &fitter, &curves, &noisy, &options, &shared.sharing)
             .map_err(failed)?;
         summary.add(&found);
         if let Some(page) = &mut page {
-            page.add(&model, &shown, &data.names, first, fits, &found, &options);
+            page.add(part, &found, &options);
         }
-        table.write_with(fits, &found).map_err(&written)?;
+        table.write(fits, &found).map_err(&written)?;
         first += count;
         listener.progress(first as u64);
         if count == 0 {
@@ -376,8 +377,8 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         }
         _ => None,
     };
-    let drawn = arguments.plot.as_deref().zip(plot);
-    let drawn = drawn.map(|(path, plot)| draw_plot(path, &plot.drawing())).transpose()?;
+    let drawn = plot.map(|plot| draw_plot(arguments.plot.as_deref(), || plot.drawing()));
+    let drawn = drawn.transpose()?.flatten();
     let counts = counts([("fits", report.fits), ("converged", report.converged)]);
     let outliers = outliers.map(OutlierTable::into_inner);
     let files = std::iter::once(table.into_inner()).chain(drawn).chain(outliers);

@@ -13,6 +13,7 @@ use crate::words::plot::{refuse_plot, write_drawing};
 use crate::words::record::{RecordArguments, Recorded, counts};
 use crate::words::table::format_of;
 use crate::words::written::{WrittenFile, WrittenRing};
+use spotfit::report::figure::FigureFormat;
 use spotfit::steps::track::{
     Datagrams, DriftChart, DriftRing, DriftSink, JsonLines, NpyRows, TableRows, TrackReport,
 };
@@ -66,7 +67,7 @@ impl OutputWords {
     ) -> Result<(), CliError> {
         let (output, plot) = (self.output.as_deref(), self.plot.as_deref());
         output.map(format_of).transpose()?;
-        plot.map_or(Ok(()), refuse_plot)?;
+        refuse_plot(plot)?;
         let files: Vec<&Path> = [output, plot].into_iter().flatten().collect();
         for input in inputs {
             files.iter().try_for_each(|file| refuse_same_file(input, file))?;
@@ -205,6 +206,6 @@ fn finished_chart(
     chart: Option<(Output, PathBuf, DriftChart)>,
 ) -> Result<Option<Output>, CliError> {
     let Some((mut output, path, chart)) = chart else { return Ok(None) };
-    write_drawing(&mut output, &path, &chart.drawing())?;
+    write_drawing(&mut output, &path, &chart.drawing(), FigureFormat::Svg)?;
     Ok(Some(output))
 }

@@ -9,6 +9,8 @@ use crate::render::Picture;
 const FARTHEST: f64 = 1e7;
 /// The height of a title above others.
 const HEAD: f64 = 30.0;
+/// How much wider bold letters are than others.
+const BOLD: f64 = 1.06;
 
 /// How a line looks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,18 +19,24 @@ pub struct Stroke {
     pub(crate) width: f64,
     /// Lengths of dashes and of gaps, in turn.
     pub(crate) dashes: &'static [f32],
+    pub(super) class: &'static str,
 }
 
 impl Stroke {
     /// A line of this colour and width.
     pub const fn new(tint: Tint, width: f64) -> Self {
-        Self { tint, width, dashes: &[] }
+        Self { tint, width, dashes: &[], class: "" }
     }
 
     /// The same in dashes: the lengths of dashes and of the gaps between them, in turn, an even number of them.
     #[must_use]
     pub const fn dashed(self, dashes: &'static [f32]) -> Self {
         Self { dashes, ..self }
+    }
+
+    /// The same with a class, by which programs find a line in SVG.
+    pub(crate) const fn classed(self, class: &'static str) -> Self {
+        Self { class, ..self }
     }
 }
 
@@ -94,22 +102,35 @@ impl TextLook {
     }
 }
 
-/// How an area looks.
+/// How a closed shape looks: a [`Tint`] fills it, a [`Stroke`] goes around it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Area {
-    pub(super) fill: Option<Tint>,
-    pub(super) stroke: Option<Stroke>,
+pub enum ShapeLook {
+    /// Filled with this colour.
+    Filled(Tint),
+    /// Its outline alone.
+    Outlined(Stroke),
+}
+
+impl From<Tint> for ShapeLook {
+    fn from(tint: Tint) -> Self {
+        Self::Filled(tint)
+    }
+}
+
+impl From<Stroke> for ShapeLook {
+    fn from(stroke: Stroke) -> Self {
+        Self::Outlined(stroke)
+    }
 }
 
 /// What is drawn.
 #[derive(Clone, Debug)]
 pub(super) enum Shape {
     /// Left, top, width and height.
-    Rect([f64; 4], Area),
-    /// With a class, by which programs find it in SVG.
-    Polyline(Vec<[f64; 2]>, Stroke, &'static str),
-    Polygon(Vec<[f64; 2]>, Area),
-    Circle([f64; 2], f64, Area),
+    Rect([f64; 4], ShapeLook),
+    Polyline(Vec<[f64; 2]>, Stroke),
+    Polygon(Vec<[f64; 2]>, ShapeLook),
+    Circle([f64; 2], f64, ShapeLook),
     Text([f64; 2], String, TextLook),
     #[cfg(feature = "render")]
     Image([f64; 4], Picture),
@@ -165,17 +186,9 @@ impl Drawing {
         self.height
     }
 
-    /// A filled rectangle: left, top, width and height.
-    pub fn rect(&mut self, at: [f64; 4], fill: Tint) {
-        self.shapes.extend(
-            usable_rect(at).map(|at| Shape::Rect(at, Area { fill: Some(fill), stroke: None })),
-        );
-    }
-
-    /// The outline of a rectangle: left, top, width and height.
-    pub fn border(&mut self, at: [f64; 4], stroke: Stroke) {
-        let area = Area { fill: None, stroke: Some(stroke) };
-        self.shapes.extend(usable_rect(at).map(|at| Shape::Rect(at, area)));
+    /// A rectangle: left, top, width and height.
+    pub fn rect(&mut self, at: [f64; 4], look: impl Into<ShapeLook>) {
+        self.shapes.extend(usable_rect(at).map(|at| Shape::Rect(at, look.into())));
     }
 
     /// A line.
@@ -185,52 +198,28 @@ impl Drawing {
 
     /// A line through places, of which there must be two at least.
     pub fn polyline(&mut self, points: impl IntoIterator<Item = [f64; 2]>, stroke: Stroke) {
-        self.classed_polyline(points, stroke, "");
-    }
-
-    /// The same with a class, by which programs find it in SVG.
-    pub(crate) fn classed_polyline(
-        &mut self,
-        points: impl IntoIterator<Item = [f64; 2]>,
-        stroke: Stroke,
-        class: &'static str,
-    ) {
         let points = all_usable(points);
         if points.len() > 1 {
-            self.shapes.push(Shape::Polyline(points, stroke, class));
+            self.shapes.push(Shape::Polyline(points, stroke));
         }
     }
 
-    /// A filled area with these corners, of which there must be three at least.
-    pub fn polygon(&mut self, corners: impl IntoIterator<Item = [f64; 2]>, fill: Tint) {
-        self.area(corners, Area { fill: Some(fill), stroke: None });
-    }
-
-    /// The closed line through these corners, of which there must be three at least.
-    pub fn outline(&mut self, corners: impl IntoIterator<Item = [f64; 2]>, stroke: Stroke) {
-        self.area(corners, Area { fill: None, stroke: Some(stroke) });
-    }
-
-    fn area(&mut self, corners: impl IntoIterator<Item = [f64; 2]>, area: Area) {
+    /// A shape with these corners, of which there must be three at least.
+    pub fn polygon(
+        &mut self,
+        corners: impl IntoIterator<Item = [f64; 2]>,
+        look: impl Into<ShapeLook>,
+    ) {
         let corners = all_usable(corners);
         if corners.len() > 2 {
-            self.shapes.push(Shape::Polygon(corners, area));
+            self.shapes.push(Shape::Polygon(corners, look.into()));
         }
     }
 
-    /// A filled circle.
-    pub fn circle(&mut self, centre: [f64; 2], radius: f64, fill: Tint) {
-        self.round(centre, radius, Area { fill: Some(fill), stroke: None });
-    }
-
-    /// The outline of a circle.
-    pub fn ring(&mut self, centre: [f64; 2], radius: f64, stroke: Stroke) {
-        self.round(centre, radius, Area { fill: None, stroke: Some(stroke) });
-    }
-
-    fn round(&mut self, [x, y]: [f64; 2], radius: f64, area: Area) {
+    /// A circle.
+    pub fn circle(&mut self, [x, y]: [f64; 2], radius: f64, look: impl Into<ShapeLook>) {
         let round = usable([x, y, radius]).filter(|[.., radius]| *radius > 0.0);
-        self.shapes.extend(round.map(|[x, y, radius]| Shape::Circle([x, y], radius, area)));
+        self.shapes.extend(round.map(|[x, y, radius]| Shape::Circle([x, y], radius, look.into())));
     }
 
     /// Text, with its base line at this place.
@@ -238,6 +227,12 @@ impl Drawing {
         if let (Some(at), false) = (usable(at), text.is_empty()) {
             self.shapes.push(Shape::Text(at, text.to_owned(), look));
         }
+    }
+
+    /// Text that is not wider than this: with `…` for its end if it is.
+    pub fn short_text(&mut self, at: [f64; 2], text: &str, look: TextLook, width: f64) {
+        let size = if look.bold { BOLD * look.size } else { look.size };
+        self.text(at, &shortened(text, size, width), look);
     }
 
     /// A picture that fills a rectangle: left, top, width and height. Its pixels stay sharp where they are enlarged.
@@ -262,19 +257,23 @@ impl Drawing {
         self.shapes.extend(usable(at).map(|at| Shape::Moved(at, other.shapes)));
     }
 
+    /// The same with another title.
+    #[must_use]
+    pub fn titled(self, title: &str) -> Self {
+        Self { title: title.to_owned(), ..self }
+    }
+
     /// Drawings beside each other, so many in a row, below a title.
     pub fn tiled(title: &str, drawings: Vec<Self>, across: usize) -> Self {
         let across = across.max(1);
-        let wide = drawings.iter().map(Self::width).fold(1.0, f64::max);
         let head = if title.is_empty() { 0.0 } else { HEAD };
-        let heights: Vec<f64> = drawings
-            .chunks(across)
-            .map(|row| row.iter().map(Self::height).fold(1.0, f64::max))
-            .collect();
+        let wide = drawings.iter().map(Self::width).fold(1.0, f64::max);
+        let highest = |row: &[Self]| row.iter().map(Self::height).fold(1.0, f64::max);
+        let heights: Vec<f64> = drawings.chunks(across).map(highest).collect();
         let width = wide * across.min(drawings.len().max(1)) as f64;
         let mut all = Self::new(title, width, head + heights.iter().sum::<f64>());
         let look = TextLook::new(0.5 * HEAD).bold();
-        all.text([0.3 * HEAD, 0.72 * HEAD], &shortened(title, 0.53 * HEAD, width - HEAD), look);
+        all.short_text([0.3 * HEAD, 0.72 * HEAD], title, look, width - HEAD);
         for (number, drawing) in drawings.into_iter().enumerate() {
             let top: f64 = heights[..number / across].iter().sum();
             all.place(drawing, [wide * (number % across) as f64, head + top]);

@@ -6,7 +6,7 @@
 //! use spotfit_locs::report::figure::{Drawing, Stroke, TextLook, Tint};
 //!
 //! let mut drawing = Drawing::new("A spot", 120.0, 80.0);
-//! drawing.ring([60.0, 40.0], 12.0, Stroke::new(Tint::series(0), 2.0));
+//! drawing.circle([60.0, 40.0], 12.0, Stroke::new(Tint::series(0), 2.0));
 //! drawing.text([60.0, 70.0], "σ = 130 nm", TextLook::new(11.0).middle());
 //! assert!(drawing.svg().contains("<circle"));
 //! ```
@@ -21,7 +21,7 @@ mod tint;
 mod tones;
 mod write;
 
-pub use drawing::{Drawing, Stroke, TextLook};
+pub use drawing::{Drawing, ShapeLook, Stroke, TextLook};
 pub use file::{FigureError, FigureFormat};
 pub use measure::{shortened, text_width};
 pub use tint::Tint;

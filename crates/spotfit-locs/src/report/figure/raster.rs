@@ -6,7 +6,7 @@ use tiny_skia::{
 };
 
 use super::FigureError;
-use super::drawing::{Anchor, Area, Drawing, Shape, Stroke, TextLook};
+use super::drawing::{Anchor, Drawing, Shape, ShapeLook, Stroke, TextLook};
 use super::tint::Tint;
 use crate::render::{Picture, letter_outlines};
 
@@ -85,7 +85,7 @@ impl Sheet {
                     let corners = [[left, top], [right, top], [right, bottom], [left, bottom]];
                     self.area(path(&corners, true), look, to);
                 }
-                Shape::Polyline(points, stroke, _) => self.stroke(path(points, false), stroke, to),
+                Shape::Polyline(points, stroke) => self.stroke(path(points, false), stroke, to),
                 Shape::Polygon(corners, look) => self.area(path(corners, true), look, to),
                 Shape::Circle([x, y], radius, look) => {
                     let circle = PathBuilder::from_circle(*x as f32, *y as f32, *radius as f32);
@@ -119,12 +119,10 @@ impl Sheet {
         self.map.stroke_path(&path, &paint(look.tint), &stroke, to, self.clips.last());
     }
 
-    fn area(&mut self, path: Option<Path>, look: &Area, to: Transform) {
-        if let Some(fill) = look.fill {
-            self.fill(path.clone(), fill, to);
-        }
-        if let Some(stroke) = &look.stroke {
-            self.stroke(path, stroke, to);
+    fn area(&mut self, path: Option<Path>, look: &ShapeLook, to: Transform) {
+        match look {
+            ShapeLook::Filled(tint) => self.fill(path, *tint, to),
+            ShapeLook::Outlined(stroke) => self.stroke(path, stroke, to),
         }
     }
 

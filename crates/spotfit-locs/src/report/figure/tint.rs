@@ -1,7 +1,5 @@
 //! Colours that people with any colour vision tell apart (after Okabe & Ito), light and dark.
 
-use std::fmt::Write as _;
-
 /// A colour, and how much it covers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tint {
@@ -76,8 +74,7 @@ pub(super) fn style() -> String {
     for Pair(light, dark) in PLAIN.iter().chain(&SERIES) {
         let [light, dark] = [light, dark].map(|rgb| Tint::new(*rgb).hex());
         for what in ["fill", "stroke"] {
-            let written = write!(style, "svg.plot [{what}=\"{light}\"]{{{what}:{dark}}}");
-            debug_assert!(written.is_ok(), "writing to a string cannot fail");
+            style += &format!("svg.plot [{what}=\"{light}\"]{{{what}:{dark}}}");
         }
     }
     style + "}"

@@ -1,6 +1,7 @@
 //! Numbers as colours.
 
 use super::Drawing;
+use crate::averages::ends;
 use crate::render::Picture;
 
 /// What is not a number.
@@ -17,9 +18,7 @@ pub struct Tones {
 impl Tones {
     /// For all of these numbers.
     pub fn of(numbers: impl IntoIterator<Item = f64>) -> Self {
-        let finite = numbers.into_iter().filter(|number| number.abs() <= 1e300);
-        let [low, high] = finite
-            .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)]);
+        let [low, high] = ends(numbers.into_iter().filter(|number| number.abs() <= 1e300));
         match low <= high {
             true if low < high => Self { low, high, around_zero: false },
             true => Self { low, high: low + low.abs().max(1.0), around_zero: false },

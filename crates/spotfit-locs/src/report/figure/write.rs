@@ -1,8 +1,8 @@
 //! Drawings as SVG.
 
-use std::fmt::{Display, Write as _};
+use std::fmt::Display;
 
-use super::drawing::{Anchor, Area, Drawing, Shape, Stroke, TextLook};
+use super::drawing::{Anchor, Drawing, Shape, ShapeLook, Stroke, TextLook};
 use super::tint::{Tint, style};
 use crate::report::svg::safe;
 
@@ -17,11 +17,8 @@ impl Display for Place {
     }
 }
 
-/// Appends to a drawing.
-fn add(text: &mut String, part: std::fmt::Arguments<'_>) {
-    let written = text.write_fmt(part);
-    debug_assert!(written.is_ok(), "writing to a string cannot fail");
-}
+/// The names of the sides of a rectangle.
+const SIDES: [&str; 4] = ["x", "y", "width", "height"];
 
 impl Drawing {
     /// The drawing as SVG: a whole file, or an element of a page. It has the colours of the reader's choice of light or dark.
@@ -35,77 +32,47 @@ impl Drawing {
             safe(&self.title),
             style()
         );
-        shapes(&mut text, &self.shapes);
-        text.push_str("</g></svg>\n");
-        text
+        self.shapes.iter().for_each(|shape| text.push_str(&element(shape)));
+        text + "</g></svg>\n"
     }
 }
 
-fn shapes(text: &mut String, of: &[Shape]) {
-    for shape in of {
-        match shape {
-            Shape::Rect([left, top, width, height], look) => add(
-                text,
-                format_args!(
-                    "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"{}/>\n",
-                    Place(*left),
-                    Place(*top),
-                    Place(*width),
-                    Place(*height),
-                    area(look)
-                ),
-            ),
-            Shape::Polyline(points, look, named) => add(
-                text,
-                format_args!(
-                    "<polyline{} points=\"{}\" fill=\"none\"{}/>\n",
-                    class(named),
-                    places(points),
-                    stroke(look)
-                ),
-            ),
-            Shape::Polygon(corners, look) => {
-                add(
-                    text,
-                    format_args!("<polygon points=\"{}\"{}/>\n", places(corners), area(look)),
-                );
-            }
-            Shape::Circle([x, y], radius, look) => add(
-                text,
-                format_args!(
-                    "<circle cx=\"{}\" cy=\"{}\" r=\"{}\"{}/>\n",
-                    Place(*x),
-                    Place(*y),
-                    Place(*radius),
-                    area(look)
-                ),
-            ),
-            Shape::Text(at, words, look) => self::words(text, *at, words, look),
-            #[cfg(feature = "render")]
-            Shape::Image(at, picture) => image(text, *at, picture),
-            // A clip path would need an id, and a page has many drawings.
-            Shape::Clip([left, top, width, height], inside) => {
-                let [left, top, width, height] =
-                    [left, top, width, height].map(|place| Place(*place));
-                add(
-                    text,
-                    format_args!(
-                        "<svg x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" viewBox=\"{left} {top} {width} {height}\">\n"
-                    ),
-                );
-                shapes(text, inside);
-                text.push_str("</svg>\n");
-            }
-            Shape::Moved([x, y], inside) => {
-                add(
-                    text,
-                    format_args!("<g transform=\"translate({} {})\">\n", Place(*x), Place(*y)),
-                );
-                shapes(text, inside);
-                text.push_str("</g>\n");
-            }
+/// A shape, with all that is in it.
+fn element(shape: &Shape) -> String {
+    let inside = |of: &[Shape]| of.iter().map(element).collect::<String>();
+    match shape {
+        Shape::Rect(at, look) => format!("<rect{}{}/>\n", numbers(SIDES, *at), area(look)),
+        Shape::Polyline(points, look) => {
+            let (class, places, stroke) = (class(look.class), places(points), stroke(look));
+            format!("<polyline{class} points=\"{places}\" fill=\"none\"{stroke}/>\n")
+        }
+        Shape::Polygon(corners, look) => {
+            format!("<polygon points=\"{}\"{}/>\n", places(corners), area(look))
+        }
+        Shape::Circle([x, y], radius, look) => {
+            let at = numbers(["cx", "cy", "r"], [*x, *y, *radius]);
+            format!("<circle{at}{}/>\n", area(look))
+        }
+        Shape::Text(at, text, look) => words(*at, text, look),
+        #[cfg(feature = "render")]
+        Shape::Image(at, picture) => image(*at, picture),
+        // A clip path would need an id, and a page has many drawings.
+        Shape::Clip(at, of) => {
+            let [left, top, width, height] = at.map(Place);
+            let (at, of) = (numbers(SIDES, *at), inside(of));
+            format!("<svg{at} viewBox=\"{left} {top} {width} {height}\">\n{of}</svg>\n")
+        }
+        Shape::Moved([x, y], of) => {
+            let (x, y) = (Place(*x), Place(*y));
+            format!("<g transform=\"translate({x} {y})\">\n{}</g>\n", inside(of))
         }
     }
+}
+
+/// Attributes that are numbers.
+fn numbers<const N: usize>(names: [&str; N], values: [f64; N]) -> String {
+    let all = names.into_iter().zip(values);
+    all.map(|(name, value)| format!(" {name}=\"{}\"", Place(value))).collect()
 }
 
 fn places(points: &[[f64; 2]]) -> String {
@@ -118,40 +85,38 @@ fn class(name: &str) -> String {
     if name.is_empty() { String::new() } else { format!(" class=\"{name}\"") }
 }
 
-fn cover(what: &str, tint: Tint) -> String {
-    if tint.cover >= 1.0 {
-        String::new()
-    } else {
-        format!(" {what}-opacity=\"{}\"", Place(tint.cover))
+/// The colour of what fills or is drawn.
+fn coloured(what: &str, tint: Tint) -> String {
+    let colour = format!(" {what}=\"{}\"", tint.hex());
+    match tint.cover >= 1.0 {
+        true => colour,
+        false => format!("{colour} {what}-opacity=\"{}\"", Place(tint.cover)),
     }
-}
-
-fn fill(tint: Tint) -> String {
-    format!(" fill=\"{}\"{}", tint.hex(), cover("fill", tint))
 }
 
 fn stroke(of: &Stroke) -> String {
-    let mut text = format!(" stroke=\"{}\"{}", of.tint.hex(), cover("stroke", of.tint));
+    let mut text = coloured("stroke", of.tint);
     if of.width != 1.0 {
-        add(&mut text, format_args!(" stroke-width=\"{}\"", Place(of.width)));
+        text += &numbers(["stroke-width"], [of.width]);
     }
     if !of.dashes.is_empty() {
         let dashes: Vec<String> = of.dashes.iter().map(ToString::to_string).collect();
-        add(&mut text, format_args!(" stroke-dasharray=\"{}\"", dashes.join(" ")));
+        text += &format!(" stroke-dasharray=\"{}\"", dashes.join(" "));
     }
     text
 }
 
-fn area(of: &Area) -> String {
-    let fill = of.fill.map_or_else(|| " fill=\"none\"".to_owned(), fill);
-    fill + &of.stroke.as_ref().map(stroke).unwrap_or_default()
+fn area(look: &ShapeLook) -> String {
+    match look {
+        ShapeLook::Filled(tint) => coloured("fill", *tint),
+        ShapeLook::Outlined(of) => format!(" fill=\"none\"{}", stroke(of)),
+    }
 }
 
-fn words(text: &mut String, [x, y]: [f64; 2], words: &str, look: &TextLook) {
-    let (x, y) = (Place(x), Place(y));
+fn words([x, y]: [f64; 2], text: &str, look: &TextLook) -> String {
     let place = match look.turned {
-        true => format!("transform=\"translate({x} {y}) rotate(-90)\""),
-        false => format!("x=\"{x}\" y=\"{y}\""),
+        true => format!(" transform=\"translate({} {}) rotate(-90)\"", Place(x), Place(y)),
+        false => numbers(["x", "y"], [x, y]),
     };
     let class = class(look.class);
     let anchor = match look.anchor {
@@ -159,41 +124,22 @@ fn words(text: &mut String, [x, y]: [f64; 2], words: &str, look: &TextLook) {
         Anchor::Middle => " text-anchor=\"middle\"",
         Anchor::End => " text-anchor=\"end\"",
     };
+    let size = numbers(["font-size"], [look.size]);
     let bold = if look.bold { " font-weight=\"bold\"" } else { "" };
     // The group says that text is in the colour of text.
-    let tint = if look.tint == Tint::INK { String::new() } else { fill(look.tint) };
-    add(
-        text,
-        format_args!(
-            "<text {place}{class}{anchor} font-size=\"{}\"{bold}{tint}>{}</text>\n",
-            Place(look.size),
-            safe(words)
-        ),
-    );
+    let tint = if look.tint == Tint::INK { String::new() } else { coloured("fill", look.tint) };
+    format!("<text{place}{class}{anchor}{size}{bold}{tint}>{}</text>\n", safe(text))
 }
 
 #[cfg(feature = "render")]
-fn image(
-    text: &mut String,
-    [left, top, width, height]: [f64; 4],
-    picture: &crate::render::Picture,
-) {
+fn image(at: [f64; 4], picture: &crate::render::Picture) -> String {
     let mut file = Vec::new();
     let written = picture.write_png(&mut file, None);
     debug_assert!(written.is_ok(), "writing to memory cannot fail");
     // Fewer pixels than there are may be shown smoothly.
-    let is_enlarged = width >= picture.width() as f64;
+    let is_enlarged = at[2] >= picture.width() as f64;
     let look = if is_enlarged { " style=\"image-rendering:pixelated\"" } else { "" };
-    add(
-        text,
-        format_args!(
-            "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\"{look} \
-             href=\"{}\"/>\n",
-            Place(left),
-            Place(top),
-            Place(width),
-            Place(height),
-            crate::report::html::data_url("image/png", &file)
-        ),
-    );
+    let url = crate::report::html::data_url("image/png", &file);
+    let at = numbers(SIDES, at);
+    format!("<image{at} preserveAspectRatio=\"none\"{look} href=\"{url}\"/>\n")
 }

@@ -1,5 +1,7 @@
 //! Axes: where they begin and end, and their ticks.
 
+use crate::averages::ends;
+use crate::report::figure::text_width;
 use crate::report::number::Notation;
 
 /// An axis.
@@ -61,19 +63,16 @@ impl Scale {
     pub(super) fn new(axis: &Axis, values: impl Iterator<Item = f64>, round: bool) -> Self {
         let usable =
             values.filter(|value| value.abs() <= LARGEST && (!axis.log || *value >= 1.0 / LARGEST));
-        let [low, high] = usable.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], value| {
-            [low.min(value), high.max(value)]
-        });
-        let is_some = low <= high;
-        if axis.log {
-            let [low, high] = if is_some { [low, high] } else { [1.0, 10.0] };
-            return Self::logarithmic(axis, low, high);
+        let [low, high] = match ends(usable) {
+            [low, high] if low <= high => [low, high],
+            _ if axis.log || round => [1.0, 10.0],
+            _ => [0.0, 1.0],
+        };
+        match (axis.log, round) {
+            (true, _) => return Self::logarithmic(axis, low, high),
+            (false, true) => return Self::round(axis, low, high),
+            (false, false) => {}
         }
-        if round {
-            let [low, high] = if is_some { [low, high] } else { [1.0, 10.0] };
-            return Self::round(axis, low, high);
-        }
-        let [low, high] = if is_some { [low, high] } else { [0.0, 1.0] };
         let size = low.abs().max(high.abs());
         let room = match high - low {
             span if span > SAME * size => 0.04 * span,
@@ -178,6 +177,11 @@ impl Scale {
     pub(super) fn text(&self, tick: f64) -> String {
         let text = self.text.text(if self.log { 10f64.powf(tick) } else { tick });
         text.replacen('-', "−", 1)
+    }
+
+    /// How wide the longest number is, in letters of this size.
+    pub(super) fn widest(&self, size: f64) -> f64 {
+        self.ticks.iter().map(|tick| text_width(&self.text(*tick), size)).fold(0.0, f64::max)
     }
 }
 

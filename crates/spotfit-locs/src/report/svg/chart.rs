@@ -2,9 +2,9 @@
 
 use super::axis::{Axis, Scale};
 use super::field::Field;
-use super::series::{DASHES, Look, Series};
+use super::series::{DASHES, Look, MARK, Series, mark};
 use super::sheet::{LARGE, SMALL, Sheet};
-use crate::report::figure::{Drawing, Stroke, TextLook, Tint, shortened, text_width};
+use crate::report::figure::{Drawing, Stroke, TextLook, Tint, text_width};
 
 /// The width of the line that shows how a series looks in the legend.
 const KEY: f64 = 24.0;
@@ -131,66 +131,49 @@ impl Chart {
     /// The title, and what is said below it.
     fn head(&self, drawing: &mut Drawing, sheet: &Sheet) {
         let (at, room) = (0.55 * sheet.name, drawing.width() - 1.1 * sheet.name);
-        let title = shortened(&self.title, 1.06 * sheet.title, room);
         let look = TextLook::new(sheet.title).bold();
-        drawing.text([at, 1.55 * sheet.title], &title, look);
+        drawing.short_text([at, 1.55 * sheet.title], &self.title, look, room);
         let look = TextLook::new(sheet.tick).tinted(Tint::SOFT);
         for (line, said) in self.said.iter().enumerate() {
             let below = 1.55 * sheet.title + 1.3 * sheet.tick * (line + 1) as f64 + 2.0;
-            drawing.text([at, below], &shortened(said, sheet.tick, room), look);
+            drawing.short_text([at, below], said, look, room);
         }
     }
 
     /// The axes with all that is between them.
     fn fields(&self, drawing: &mut Drawing, sheet: &Sheet, right: f64, bottom: f64) {
-        let lower = self.lower.as_ref();
-        let both = self.series.iter().chain(lower.into_iter().flat_map(|(_, series)| series));
-        let of_x = both.flat_map(|series| series.x().chain(series.errors.iter().map(|end| end.0)));
+        let lower = self.lower.as_ref().map(|(axis, series)| (axis, series));
+        let all: Vec<(&Axis, &Vec<Series>)> =
+            std::iter::once((&self.y, &self.series)).chain(lower).collect();
+        let of_x = all.iter().flat_map(|(_, series)| *series);
+        let of_x = of_x.flat_map(|series| series.x().chain(series.errors.iter().map(|end| end.0)));
         let x = Scale::new(&self.x, of_x, self.large);
-        let scales = |axis: &Axis, series: &[Series]| {
+        let of_y = |(axis, series): &(&Axis, &Vec<Series>)| {
             Scale::new(axis, heights(series, self.large).into_iter(), self.large)
         };
-        let y = scales(&self.y, &self.series);
-        let lower = lower.map(|(axis, series)| (axis, series, scales(axis, series)));
-        let widest = |scale: &Scale| {
-            scale
-                .ticks
-                .iter()
-                .map(|tick| text_width(&scale.text(*tick), sheet.tick))
-                .fold(0.0, f64::max)
-        };
-        let widest = widest(&y).max(lower.as_ref().map_or(0.0, |(.., scale)| widest(scale)));
+        let scales: Vec<Scale> = all.iter().map(of_y).collect();
+        let widest = scales.iter().map(|scale| scale.widest(sheet.tick)).fold(0.0, f64::max);
         let left = (widest + sheet.gap + 1.6 * sheet.name).max(sheet.left);
-        let top = sheet.top + self.said_height(sheet);
-        let bottom = bottom - sheet.bottom;
+        let (top, bottom) = (sheet.top + self.said_height(sheet), bottom - sheet.bottom);
         let end = if lower.is_some() { top + 0.7 * (bottom - top) } else { bottom };
-        let at = |top: f64, end: f64| [left, top, (right - left).max(1.0), (end - top).max(1.0)];
-        let ink = |number: usize| self.ink(&self.series, number);
-        let field = Field { x: &x, y: &y, at: at(top, end), sheet };
-        field.draw(drawing, [&self.x.label, &self.y.label], &self.series, &ink, lower.is_none());
-        if let Some((axis, series, scale)) = &lower {
+        let ends = [(top, end, lower.is_none()), (end + 14.0, bottom, true)];
+        for (((axis, series), y), (top, end, is_lowest)) in all.into_iter().zip(&scales).zip(ends) {
+            let at = [left, top, (right - left).max(1.0), (end - top).max(1.0)];
             let ink = |number: usize| self.ink(series, number);
-            let field = Field { x: &x, y: scale, at: at(end + 14.0, bottom), sheet };
-            field.draw(drawing, [&self.x.label, &axis.label], series, &ink, true);
+            let names = [&*self.x.label, &*axis.label];
+            Field { x: &x, y, at, sheet }.draw(drawing, names, series, &ink, is_lowest);
         }
     }
 
     /// The colour of a series, and its dashes if it has some.
     fn ink(&self, all: &[Series], number: usize) -> Stroke {
-        let series = all.get(number);
-        let dashed = all.iter().take(number).filter(|series| series.is_dashed()).count();
-        match series {
-            Some(series) if series.is_dashed() => {
-                Stroke::new(Tint::INK, 1.0).dashed(DASHES[dashed % DASHES.len()])
-            }
-            _ => {
-                let style = series.and_then(|series| series.style);
-                Stroke::new(
-                    Tint::series(style.unwrap_or(number)),
-                    if self.large { 2.0 } else { 1.5 },
-                )
-            }
+        let series = &all[number];
+        if series.is_dashed() {
+            let before = all[..number].iter().filter(|series| series.is_dashed()).count();
+            return Stroke::new(Tint::INK, 1.0).dashed(DASHES[before % DASHES.len()]);
         }
+        let width = if self.large { 2.0 } else { 1.5 };
+        Stroke::new(Tint::series(series.style.unwrap_or(number)), width)
     }
 
     /// A series in the legend.
@@ -211,15 +194,15 @@ impl Chart {
                 drawing.rect([x + 4.0, y - 5.0, KEY - 8.0, 10.0], ink.tint.covering(0.45));
             }
             Look::Mark => {
-                drawing.line([x, y], [x + KEY, y], Stroke { dashes: super::series::MARK, ..ink });
+                drawing.line([x, y], [x + KEY, y], ink.dashed(MARK));
             }
             _ => drawing.line([x, y], [x + KEY, y], ink),
         }
         if series.look == Look::Curve {
-            super::series::mark(drawing, series.style.unwrap_or(number), middle);
+            mark(drawing, series.style.unwrap_or(number), middle);
         }
-        let name = shortened(&series.name, sheet.tick, room - KEY - 8.0);
-        drawing.text([x + KEY + 6.0, y + 0.36 * sheet.tick], &name, TextLook::new(sheet.tick));
+        let (at, look) = ([x + KEY + 6.0, y + 0.36 * sheet.tick], TextLook::new(sheet.tick));
+        drawing.short_text(at, &series.name, look, room - KEY - 8.0);
     }
 }
 

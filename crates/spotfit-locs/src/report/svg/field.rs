@@ -3,7 +3,7 @@
 use super::axis::Scale;
 use super::series::{Look, MARK, Series, mark};
 use super::sheet::Sheet;
-use crate::report::figure::{Drawing, Stroke, TextLook, Tint, shortened, text_width};
+use crate::report::figure::{Drawing, Stroke, TextLook, Tint, text_width};
 
 /// So many marks a curve has, about.
 const MARKS: usize = 40;
@@ -24,6 +24,15 @@ pub(super) struct Field<'a> {
 impl Field<'_> {
     fn place(&self, (x, y): (f64, f64)) -> [f64; 2] {
         self.of_shares([self.x.share(x), self.y.share(y)])
+    }
+
+    /// The line through the field at this share of one of its axes: x, or y.
+    fn across(&self, axis: usize, share: f64) -> [[f64; 2]; 2] {
+        let [left, top, width, height] = self.at;
+        match (axis, self.of_shares([share; 2])) {
+            (0, [x, _]) => [[x, top], [x, top + height]],
+            (_, [_, y]) => [[left, y], [left + width, y]],
+        }
     }
 
     fn of_shares(&self, [x, y]: [f64; 2]) -> [f64; 2] {
@@ -62,26 +71,19 @@ impl Field<'_> {
     }
 
     fn grid(&self, drawing: &mut Drawing) {
-        let [left, top, width, height] = self.at;
-        let line =
-            |small: bool| Stroke::new(Tint::GRID.covering(if small { 0.3 } else { 0.75 }), 1.0);
-        for (places, small) in [(&self.x.small, true), (&self.x.ticks, false)] {
-            for place in places {
-                let x = self.of_shares([self.x.share_of_place(*place), 0.0])[0];
-                drawing.line([x, top], [x, top + height], line(small));
-            }
-        }
-        for (places, small) in [(&self.y.small, true), (&self.y.ticks, false)] {
-            for place in places {
-                let y = self.of_shares([0.0, self.y.share_of_place(*place)])[1];
-                drawing.line([left, y], [left + width, y], line(small));
+        for (axis, scale) in [self.x, self.y].into_iter().enumerate() {
+            for (places, cover) in [(&scale.small, 0.3), (&scale.ticks, 0.75)] {
+                for place in places {
+                    let line = self.across(axis, scale.share_of_place(*place));
+                    drawing.polyline(line, Stroke::new(Tint::GRID.covering(cover), 1.0));
+                }
             }
         }
     }
 
     /// The numbers at the axes: as many as there is room for.
     pub(super) fn numbers(&self, drawing: &mut Drawing, is_lowest: bool) {
-        let ([left, top, _, height], size) = (self.at, self.sheet.tick);
+        let ([left, top, _, height], Sheet { tick: size, gap, .. }) = (self.at, *self.sheet);
         let look = TextLook::new(size);
         if is_lowest {
             let labels: Vec<(String, f64, f64)> = self
@@ -91,7 +93,7 @@ impl Field<'_> {
                 .map(|tick| {
                     let text = self.x.text(*tick);
                     let half = text_width(&text, size) / 2.0;
-                    let x = self.of_shares([self.x.share_of_place(*tick), 0.0])[0];
+                    let x = self.across(0, self.x.share_of_place(*tick))[0][0];
                     // The first and the last stay on the paper.
                     (text, x.min(drawing.width() - half - 1.0).max(half + 1.0), half)
                 })
@@ -105,15 +107,11 @@ impl Field<'_> {
                 drawing.text([*x, below], text, look.middle().classed("x"));
             }
         }
-        let y =
-            |number: usize| self.of_shares([0.0, self.y.share_of_place(self.y.ticks[number])])[1];
+        let y = |number: usize| self.across(1, self.y.share_of_place(self.y.ticks[number]))[0][1];
         for number in some(&self.y.ticks, |a, b| y(a) - y(b) >= 1.25 * size) {
-            let text = self.y.text(self.y.ticks[number]);
-            drawing.text(
-                [left - self.sheet.gap, y(number) + 0.36 * size],
-                &text,
-                look.end().classed("y"),
-            );
+            let (at, text) =
+                ([left - gap, y(number) + 0.36 * size], self.y.text(self.y.ticks[number]));
+            drawing.text(at, &text, look.end().classed("y"));
         }
     }
 
@@ -122,20 +120,15 @@ impl Field<'_> {
         let look = TextLook::new(size).middle();
         if is_lowest {
             let below = top + height + self.sheet.bottom - 0.75 * size;
-            drawing.text(
-                [left + width / 2.0, below],
-                &shortened(x, size, width + 2.0 * self.sheet.right),
-                look,
-            );
+            let room = width + 2.0 * self.sheet.right;
+            drawing.short_text([left + width / 2.0, below], x, look, room);
         }
         // There is some room below the lowest field, and above it.
         let room = if is_lowest { height + 14.0 } else { height - 6.0 };
-        let y = shortened(y, size, room.max(0.0));
-        drawing.text([1.25 * size, top + height / 2.0], &y, look.turned());
+        drawing.short_text([1.25 * size, top + height / 2.0], y, look.turned(), room.max(0.0));
     }
 
     fn series(&self, drawing: &mut Drawing, series: &Series, ink: Stroke) {
-        let [left, top, width, height] = self.at;
         let shown = || {
             let places = series.points.iter().map(|point| self.place(*point));
             places.filter(|place| place.iter().all(|at| at.is_finite()))
@@ -143,13 +136,9 @@ impl Field<'_> {
         self.band(drawing, series, ink.tint);
         self.errors(drawing, series, ink.tint);
         match series.look {
-            Look::Curve => drawing.classed_polyline(shown(), ink, "curve"),
+            Look::Curve => drawing.polyline(shown(), ink.classed("curve")),
             Look::Line | Look::Reference => drawing.polyline(shown(), ink),
-            Look::Level => {
-                let level = series.points.first().map_or(f64::NAN, |point| self.y.share(point.1));
-                let y = self.of_shares([0.0, level])[1];
-                drawing.line([left, y], [left + width, y], ink);
-            }
+            Look::Level => drawing.polyline(self.across(1, self.y.share(series.points[0].1)), ink),
             Look::Points => {
                 let (radius, cover) =
                     if series.points.len() <= FEW { (2.8, 0.85) } else { (1.8, 0.6) };
@@ -160,13 +149,13 @@ impl Field<'_> {
                     (self.place(pair[0]), self.place((pair[1].0, pair[0].1)));
                 // A logarithmic axis has no zero.
                 let low = Some(self.place((pair[0].0, 0.0))[1]).filter(|low| low.is_finite());
-                let low = low.unwrap_or(top + height);
+                let low = low.unwrap_or(self.at[1] + self.at[3]);
                 let rect = [from, high.min(low), (to - from).max(0.3), (low - high).abs()];
                 drawing.rect(rect, ink.tint.covering(0.45));
             }),
             Look::Mark => {
-                let x = self.of_shares([self.x.share(series.points[0].0), 0.0])[0];
-                drawing.line([x, top], [x, top + height], Stroke::new(ink.tint, 1.0).dashed(MARK));
+                let line = self.across(0, self.x.share(series.points[0].0));
+                drawing.polyline(line, Stroke::new(ink.tint, 1.0).dashed(MARK));
             }
         }
     }
@@ -187,7 +176,7 @@ impl Field<'_> {
             let [x, high] = self.place((x, high));
             // What a logarithmic axis does not have lies below it.
             let low = Some(self.y.share(low)).filter(|share| share.is_finite()).unwrap_or(-1.0);
-            let low = self.of_shares([0.0, low])[1];
+            let low = self.across(1, low)[0][1];
             if !is_place(&[[x, low], [x, high]]) {
                 continue;
             }

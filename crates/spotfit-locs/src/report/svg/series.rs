@@ -139,9 +139,9 @@ pub(super) fn mark(drawing: &mut Drawing, number: usize, [x, y]: [f64; 2]) {
             }
         }
         3 => drawing.rect([x - 4.0, y - 4.0, 8.0, 8.0], tint),
-        4 => drawing.ring([x, y], 4.0, hollow),
+        4 => drawing.circle([x, y], 4.0, hollow),
         5 => drawing.polygon(moved(&[[-5.0, 0.0], [0.0, -5.0], [5.0, 0.0], [0.0, 5.0]]), tint),
-        6 => drawing.border([x - 4.0, y - 4.0, 8.0, 8.0], hollow),
-        _ => drawing.outline(moved(&[[-5.0, -4.0], [5.0, -4.0], [0.0, 5.0]]), hollow),
+        6 => drawing.rect([x - 4.0, y - 4.0, 8.0, 8.0], hollow),
+        _ => drawing.polygon(moved(&[[-5.0, -4.0], [5.0, -4.0], [0.0, 5.0]]), hollow),
     }
 }

@@ -83,13 +83,3 @@ impl StackOptions {
         (0..frames).map(|frame| sign * ((frame / each) as f64 - middle) * self.step).collect()
     }
 }
-
-/// How many were left out for each reason, in words.
-fn left_out<'a>(reasons: impl IntoIterator<Item = (usize, &'a str)>) -> String {
-    let told: Vec<String> = reasons
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, reason)| format!("{count} {reason}"))
-        .collect();
-    if told.is_empty() { "none".to_owned() } else { told.join(", ") }
-}

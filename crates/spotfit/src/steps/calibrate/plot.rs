@@ -3,6 +3,7 @@
 use super::{Calibrated, MeasuredPsf};
 use crate::report::figure::Drawing;
 use crate::report::svg::{Axis, Chart, Series};
+use crate::steps::words::evenly;
 
 /// Places at which a curve is drawn.
 const STEPS: u32 = 200;
@@ -10,18 +11,13 @@ const STEPS: u32 = 200;
 const PHOTONS: f64 = 1000.0;
 const BACKGROUND: f64 = 10.0;
 
-/// Places from one end to the other.
-fn places([low, high]: [f64; 2]) -> impl Iterator<Item = f64> {
-    (0..=STEPS).map(move |step| low + (high - low) * f64::from(step) / f64::from(STEPS))
-}
-
 impl Calibrated {
     /// The widths of the slices and the curves through them, against z.
     pub fn drawing(&self) -> Drawing {
         let calibration = &self.calibration;
         let line = |axis: usize| {
             let at = |z| (z, calibration.curve.widths(z)[axis]);
-            places(calibration.curve.range()).map(at).collect()
+            evenly(calibration.curve.range(), STEPS).map(at).collect()
         };
         let points =
             |axis: usize| calibration.table.iter().map(|row| (row.z, row.sigma[axis])).collect();
@@ -45,7 +41,7 @@ impl MeasuredPsf {
         let line = |parameter: usize, scale: f64| {
             let bound = |z| self.psf.bound(z, PHOTONS, BACKGROUND, size);
             let at = |z| Some((z, bound(z)?[parameter] * scale));
-            places(self.psf.range()).filter_map(at).collect()
+            evenly(self.psf.range(), STEPS).filter_map(at).collect()
         };
         let series = vec![
             Series::line("x", line(0, scale)),

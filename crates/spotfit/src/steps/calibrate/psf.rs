@@ -8,7 +8,7 @@ use crate::movie::Block;
 use crate::psf::{
     self, BeadStack, Psf, PsfCalibrationOptions, PsfError, frames_in_photons, locate_beads,
 };
-use crate::steps::fitted::unknown_camera;
+use crate::steps::fitted::warn_of_camera;
 use crate::steps::stack::Stack;
 use crate::steps::{Listener, Note, StepError};
 use crate::{Camera, CameraMap, Estimator, OutOfRange};
@@ -78,12 +78,8 @@ pub fn run_psf(
     OutOfRange::check("planes", planes, (1.0..=1000.0).contains(&planes), "1 to 1000 nm")?;
     let photons = Photons { camera: camera.copied().unwrap_or_default(), map };
     photons.camera.validate().map_err(StepError::refused)?;
-    if camera.is_none()
-        && map.is_none()
-        && let Some(text) = unknown_camera(Estimator::LeastSquares, true)
-    {
-        listener.note(&Note::Warning(text));
-    }
+    let is_known = camera.is_some() || map.is_some();
+    warn_of_camera(is_known, Estimator::LeastSquares, true, listener);
     let (mut beads, mut told, mut size) = (Vec::new(), Vec::new(), None);
     for stack in stacks {
         let (own, part, own_size) = beads_of(options, &photons, stack, beads.len(), listener)?;

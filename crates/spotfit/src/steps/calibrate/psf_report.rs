@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::left_out;
 use crate::Camera;
 use crate::psf::{Psf, PsfBead, PsfCalibration, Rejection};
+use crate::steps::words::counted_or_none;
 
 /// Why beads are left out.
 const REASONS: [Rejection; 6] = [
@@ -107,22 +107,21 @@ impl PsfReport {
 impl fmt::Display for PsfReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { beads, used, range: [low, high], size: [columns, rows], .. } = self;
-        writeln!(
-            f,
-            "{used} of {beads} beads used; z from {low:.0} to {high:.0} nm, {columns}×{rows} pixels"
-        )?;
         let reasons = REASONS.map(|reason| {
             let count = self.rejected.get(reason.name()).copied();
             (count.unwrap_or(0), reason.name())
         });
-        writeln!(f, "left out: {}", left_out(reasons))?;
-        let of = if self.has_camera {
-            "the noise of photons"
-        } else {
-            "the square root of the counts, which are no photons without a camera"
+        let of = match self.has_camera {
+            true => "the noise of photons",
+            false => "the square root of the counts, which are no photons without a camera",
         };
-        writeln!(f, "residuals {:.2} times {of}, after {} rounds", self.misfit, self.rounds)?;
-        let side = self.largest_window;
-        write!(f, "windows of up to {side}×{side} pixels can be fitted: `spotfit localize --psf`")
+        let Self { misfit, rounds, largest_window: side, .. } = self;
+        write!(
+            f,
+            "{used} of {beads} beads used; z from {low:.0} to {high:.0} nm, {columns}×{rows} pixels\n\
+             left out: {}\nresiduals {misfit:.2} times {of}, after {rounds} rounds\n\
+             windows of up to {side}×{side} pixels can be fitted: `spotfit localize --psf`",
+            counted_or_none(reasons)
+        )
     }
 }

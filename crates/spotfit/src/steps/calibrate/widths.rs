@@ -3,13 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{StackOptions, left_out};
+use super::StackOptions;
 use crate::astigmatism::calibrate::{
     Fate, Rejected, Slice, WidthCalibration, WidthCalibrationOptions, Zero, calibrate_widths,
 };
 use crate::link::{LinkOptions, link};
 use crate::localize::{Localization, LocalizeOptions, Localizer};
 use crate::steps::stack::Stack;
+use crate::steps::words::counted_or_none;
 use crate::steps::{Listener, Note, StepError};
 use crate::{CameraMap, Elliptical, FitterOptions, Shape};
 use spotfit_files::private::sort_by_key;
@@ -128,24 +129,20 @@ impl CalibrateReport {
 /// Everything but the stacks, which the listener is told of one by one.
 impl fmt::Display for CalibrateReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { beads, used, slices, range: [low, high], rejected, residual, .. } = self;
-        writeln!(
-            f,
-            "{used} of {beads} beads used, {slices} slices; z from {low:.0} to {high:.0} nm"
-        )?;
-        let reasons = [
+        let Self { beads, used, slices, range: [low, high], rejected, .. } = self;
+        let left_out = counted_or_none([
             (rejected.short_beads, "beads with too few slices"),
             (rejected.beads_without_crossing, "beads without a focus in their stack"),
             (rejected.beads_off, "beads unlike the others"),
             (rejected.slices_off, "slices off the curve"),
             (rejected.slices_beyond, "slices beyond the range"),
             (rejected.invalid_slices, "slices with a number out of range"),
-        ];
-        writeln!(f, "left out: {}", left_out(reasons))?;
+        ]);
+        let Self { residual: [x, y], z_error, z_bias, .. } = self;
         write!(
             f,
-            "residuals {:.4} and {:.4} px; error of z {:.1} nm rms, {:.1} nm at most on average",
-            residual[0], residual[1], self.z_error, self.z_bias
+            "{used} of {beads} beads used, {slices} slices; z from {low:.0} to {high:.0} nm\nleft out: {left_out}\n\
+             residuals {x:.4} and {y:.4} px; error of z {z_error:.1} nm rms, {z_bias:.1} nm at most on average"
         )?;
         if let Some([x, y]) = self.lateral {
             write!(f, "\nbeads move by {x:.0} and {y:.0} nm in x and y for each µm of z")?;

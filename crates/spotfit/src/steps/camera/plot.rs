@@ -1,9 +1,10 @@
 //! What was measured of a camera, as a drawing.
 
 use ndarray::Array2;
+use spotfit_locs::private::ends;
 
-use super::MeasuredCamera;
 use super::middle::spread;
+use super::{CameraReport, MeasuredCamera};
 use crate::report::figure::{Drawing, Tones};
 use crate::report::number::five_digits;
 use crate::report::svg::{Axis, Chart, PixelChart, Series};
@@ -42,28 +43,17 @@ impl MeasuredCamera {
             panels.push(chart.drawing(PANEL[0]));
         }
         panels.extend(maps.iter().map(|(title, map)| self.histogram(title, map)));
-        let report = &self.report;
-        let title = format!(
-            "{} × {} pixels, {} dark frame{}: {} hot, {} dead",
-            report.size[0],
-            report.size[1],
-            report.darks,
-            if report.darks == 1 { "" } else { "s" },
-            report.hot,
-            report.dead
-        );
+        let CameraReport { size: [width, height], darks, hot, dead, .. } = &self.report;
+        let s = if *darks == 1 { "" } else { "s" };
+        let title =
+            format!("{width} × {height} pixels, {darks} dark frame{s}: {hot} hot, {dead} dead");
         Drawing::tiled(&title, panels, maps.len())
     }
 
     /// The median of pixels that are not dead, and their standard deviation.
     fn middle(&self, map: &Array2<f64>) -> [f64; 2] {
-        let sound: Vec<f64> = map
-            .iter()
-            .zip(&self.dead)
-            .filter(|(_, dead)| !**dead)
-            .map(|(value, _)| *value)
-            .collect();
-        spread(sound.iter()).unwrap_or([0.0, 0.0])
+        let sound = map.iter().zip(&self.dead).filter(|(_, dead)| !**dead);
+        spread(sound.map(|(value, _)| value)).unwrap_or([0.0, 0.0])
     }
 
     fn histogram(&self, title: &str, map: &Array2<f64>) -> Drawing {
@@ -75,10 +65,7 @@ impl MeasuredCamera {
         };
         let reach = if deviation > 0.0 { RANGE * deviation } else { f64::INFINITY };
         let inside = |value: f64| value.clamp(median - reach, median + reach);
-        let [low, high] = sound()
-            .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], (value, _)| {
-                [low.min(inside(value)), high.max(inside(value))]
-            });
+        let [low, high] = ends(sound().map(|(value, _)| inside(value)));
         let step = ((high - low) / BINS as f64).max(f64::MIN_POSITIVE);
         let (mut counts, mut beyond) = ([[0_u32; BINS]; 2], 0);
         for (value, hot) in sound() {
@@ -86,15 +73,15 @@ impl MeasuredCamera {
             let bin = (((inside(value) - low) / step) as usize).min(BINS - 1);
             counts[usize::from(hot)][bin] += 1;
         }
-        let points = |counts: &[u32; BINS]| {
+        let points = |number: usize, name: &str| {
             let place = |bin: usize| low + (bin as f64 + 0.5) * step;
-            let some = counts.iter().enumerate().filter(|(_, count)| **count > 0);
-            some.map(|(bin, count)| (place(bin), f64::from(*count))).collect::<Vec<_>>()
+            let some = counts[number].iter().enumerate().filter(|(_, count)| **count > 0);
+            let points = some.map(|(bin, count)| (place(bin), f64::from(*count))).collect();
+            Series::points(name, points).styled(number)
         };
-        let mut series = vec![Series::points("others", points(&counts[0])).styled(0)];
-        let hot = points(&counts[1]);
-        if !hot.is_empty() {
-            series.push(Series::points("hot", hot).styled(1));
+        let mut series = vec![points(0, "others")];
+        if counts[1].iter().any(|count| *count > 0) {
+            series.push(points(1, "hot"));
         }
         let mut said = format!("median {}, spread {}", five_digits(median), five_digits(deviation));
         if beyond > 0 {

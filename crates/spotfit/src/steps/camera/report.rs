@@ -125,36 +125,27 @@ impl FlatReport {
 impl fmt::Display for CameraReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { size: [width, height], darks, flats, hot, dead, .. } = self;
-        let digits = |number: f64| five_digits(number);
-        writeln!(f, "{width}×{height} pixels, {darks} darks, {} movies of flats", flats.len())?;
-        let percent = |share: f64| format!("{:.2} %", 100.0 * share);
+        let [offset, spread, noise] =
+            [self.offset, self.offset_spread, self.noise].map(five_digits);
         writeln!(
             f,
-            "offset {} ADU, ± {} among pixels; noise without light {} ADU",
-            digits(self.offset),
-            digits(self.offset_spread),
-            digits(self.noise)
+            "{width}×{height} pixels, {darks} darks, {} movies of flats\n\
+             offset {offset} ADU, ± {spread} among pixels; noise without light {noise} ADU",
+            flats.len()
         )?;
         if let (Some(gain), Some(sensitivity)) = (self.gain, self.sensitivity) {
-            write!(f, "gain {} ADU per photo-electron", digits(gain))?;
+            write!(f, "gain {} ADU per photo-electron", five_digits(gain))?;
             if let (Some(spread), Some(error)) = (self.gain_spread, self.gain_error) {
-                let error = percent(error / gain);
-                write!(f, ", ± {} among pixels, each with an error of {error}", percent(spread))?;
+                let [spread, error] = [100.0 * spread, 100.0 * (error / gain)];
+                write!(f, ", ± {spread:.2} % among pixels, each with an error of {error:.2} %")?;
             }
             writeln!(f)?;
             if let (Some(noise), Some(rms)) = (self.read_noise, self.read_noise_rms) {
+                let [noise, rms, sensitivity] = [noise, rms, sensitivity].map(five_digits);
                 writeln!(
                     f,
-                    "read noise {} photo-electrons (median; rms {})",
-                    digits(noise),
-                    digits(rms)
-                )?;
-                writeln!(
-                    f,
-                    "all pixels taken for the same: --baseline {} --sensitivity {} --read-noise {}",
-                    digits(self.offset),
-                    digits(sensitivity),
-                    digits(noise)
+                    "read noise {noise} photo-electrons (median; rms {rms})\n\
+                     all pixels taken for the same: --baseline {offset} --sensitivity {sensitivity} --read-noise {noise}"
                 )?;
             }
         }

@@ -6,8 +6,9 @@
 
 use ndarray::Array2;
 use rayon::prelude::*;
+use spotfit_locs::private::median;
 
-use super::middle::{median, spread};
+use super::middle::spread;
 use super::moments::Moments;
 
 /// What was found of each pixel, (height, width) each.
@@ -155,5 +156,5 @@ fn usual_gain(dark: &Moments, levels: &[Level]) -> f64 {
             ratios.push(noise / light);
         }
     }
-    median(&mut ratios).unwrap_or(f64::NAN)
+    median(ratios)
 }

@@ -34,4 +34,9 @@ impl<'a> PlottedFit<'a> {
         let (data_errors, image, spread) = (None, None, None);
         Self { name, parameters, errors, status, at, data, data_errors, image, spread }
     }
+
+    /// Whether a point was in the fit.
+    pub(super) fn uses(&self, point: usize) -> bool {
+        self.data_errors.as_ref().is_none_or(|errors| errors[point].is_finite())
+    }
 }

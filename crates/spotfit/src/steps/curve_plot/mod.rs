@@ -5,10 +5,12 @@ mod fit;
 mod pictures;
 mod places;
 
+use super::curve_part::CurvePart;
+use super::words::spread_over;
 use crate::model::answers::{BandFit, CurveBands};
-use crate::model::{CurveFits, CurveOptions, Curves, Model, Points, WeightRule, points};
+use crate::model::{CurveOptions, Model, Points, WeightRule, points};
 use crate::report::figure::{Drawing, Stroke, TextLook, Tint, text_width};
-use crate::report::number::with_error;
+use crate::report::number::{five_digits, with_error};
 use crate::report::svg::{Axis, Chart, Series};
 pub use fit::PlottedFit;
 pub use places::LogX;
@@ -21,7 +23,7 @@ const PANEL: [f64; 2] = [350.0, 310.0];
 const HEAD: f64 = 30.0;
 
 /// Draws some of many fits of a model: data and model, and below them what the model leaves; of images the same as three pictures.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct CurvePlot {
     /// The fits that are drawn.
     chosen: Vec<usize>,
@@ -41,20 +43,7 @@ pub struct CurvePlot {
 impl CurvePlot {
     /// For some of `count` fits, as far from each other as possible.
     pub fn new(count: usize, most: usize) -> Self {
-        let most = most.min(count);
-        let chosen = (0..most).map(|number| number * count / most.max(1)).collect();
-        Self {
-            chosen,
-            log_x: LogX::Auto,
-            log_y: false,
-            absolute: false,
-            bands: None,
-            rule: None,
-            title: String::new(),
-            is_image: false,
-            has_errors: false,
-            panels: Vec::new(),
-        }
+        Self { chosen: spread_over(count, most), ..Self::default() }
     }
 
     /// The same with this choice of the axis.
@@ -105,54 +94,32 @@ impl CurvePlot {
         }
     }
 
-    /// Draws those of the chosen fits that are among these, the first of which has the number `first`. Names are those of all data sets.
-    pub fn add(
-        &mut self,
-        model: &Model,
-        curves: &Curves<'_>,
-        names: &[String],
-        first: usize,
-        fits: &CurveFits,
-    ) {
-        let here = first..first + fits.len();
-        let chosen: Vec<usize> =
-            self.chosen.iter().copied().filter(|fit| here.contains(fit)).collect();
-        for fit in chosen {
-            let row = fit - first;
+    /// Draws those of the chosen fits that are among these.
+    pub fn add(&mut self, part: CurvePart<'_>) {
+        let CurvePart { model, curves, fits, .. } = part;
+        for row in part.rows(&self.chosen) {
             let mut data = vec![0.0; curves.points()];
             curves.data.row(row, &mut data);
             let [parameters, errors] =
                 [&fits.parameters, &fits.errors].map(|table| table.row(row).to_vec());
-            let named = names.get(fit).filter(|name| !name.is_empty());
-            let name = named.cloned().unwrap_or_else(|| format!("fit {fit}"));
+            let name = part.name(row).map_or_else(|fit| format!("fit {fit}"), str::to_owned);
             let data_errors = curves.weights.as_ref().map(|weights| {
                 let row = if weights.shape()[0] == 1 { 0 } else { row };
                 let weights = (0..data.len()).map(|point| weights.get([row, point]));
-                self.data_errors(weights, fits.chi2[fit - first], fits.degrees[fit - first])
+                self.data_errors(weights, fits.chi2[row], fits.degrees[row])
             });
             let image = match curves.points {
                 Points::Grid { width, .. } => Some(width),
                 _ => None,
             };
             let at = points(curves, model.variables().len(), row);
-            let (name, parameters, errors) = (&*name, &*parameters, &*errors);
-            let status = fits.statuses[row];
             let spread = (!fits.covariance.is_empty()).then(|| {
                 let own = fits.covariance.index_axis(ndarray::Axis(0), row);
                 (own.iter().copied().collect(), fits.chi2[row], fits.degrees[row])
             });
-            let fit = PlottedFit {
-                name,
-                parameters,
-                errors,
-                status,
-                at,
-                data,
-                data_errors,
-                image,
-                spread,
-            };
-            self.draw(model, &fit);
+            let fit = PlottedFit::new(&name, &parameters, &errors, data);
+            let status = fits.statuses[row];
+            self.draw(model, &PlottedFit { status, at, data_errors, image, spread, ..fit });
         }
     }
 
@@ -204,55 +171,42 @@ impl CurvePlot {
         mut values: Vec<String>,
     ) -> Drawing {
         let x: Vec<f64> = fit.at.iter().map(|at| at.first().copied().unwrap_or(f64::NAN)).collect();
-        let used =
-            |point: usize| fit.data_errors.as_ref().is_none_or(|errors| errors[point].is_finite());
         let log = match self.log_x {
             LogX::Auto => is_geometric(&x),
             LogX::Yes => true,
             LogX::No => false,
         };
-        let is_shown = |x: f64| x.is_finite() && (!log || x > 0.0);
-        let shown: Vec<usize> = (0..fit.data.len().min(x.len()))
-            .filter(|&point| used(point) && fit.data[point].is_finite() && is_shown(x[point]))
-            .collect();
         let fitted = model.values(fit.parameters, &fit.at);
+        let datum = |point: usize| {
+            let (x, y) = (x[point], fit.data[point]);
+            let is_shown = fit.uses(point) && y.is_finite() && x.is_finite() && (!log || x > 0.0);
+            let error = fit.data_errors.as_ref().map(|errors| errors[point]);
+            is_shown.then(|| Datum { x, y, left: y - fitted[point], error })
+        };
+        let shown: Vec<Datum> = (0..fit.data.len().min(x.len())).filter_map(datum).collect();
         // Of data and model, not of what is left.
-        let drawn: Vec<usize> =
-            shown.iter().copied().filter(|&point| !self.log_y || fit.data[point] > 0.0).collect();
+        let is_drawn = |datum: &Datum| !self.log_y || datum.y > 0.0;
+        let drawn: Vec<Datum> = shown.iter().copied().filter(is_drawn).collect();
         match shown.len() - drawn.len() {
             0 => {}
             1 => values.push("1 point at or below 0 is not drawn".to_owned()),
             many => values.push(format!("{many} points at or below 0 are not drawn")),
         }
-        let bars = |of: &dyn Fn(usize) -> f64, some: &[usize]| -> Vec<(f64, f64, f64)> {
-            let Some(errors) = &fit.data_errors else { return Vec::new() };
-            some.iter()
-                .map(|&point| (x[point], of(point) - errors[point], of(point) + errors[point]))
-                .collect()
-        };
-        let points = |of: &dyn Fn(usize) -> f64, some: &[usize]| {
-            some.iter().map(|&point| (x[point], of(point))).collect()
-        };
-        let (data, left) =
-            (|point: usize| fit.data[point], |point: usize| fit.data[point] - fitted[point]);
-        let mut line = line(model, fit.parameters, shown.iter().map(|&point| x[point]), log);
-        let (mut data_bars, mut floor) = (bars(&data, &drawn), f64::NEG_INFINITY);
+        let mut line = line(model, fit.parameters, shown.iter().map(|datum| datum.x), log);
+        let mut floor = f64::NEG_INFINITY;
         if self.log_y {
             // What reaches below 0 ends below all data.
-            floor = drawn.iter().map(|&point| fit.data[point]).fold(f64::INFINITY, f64::min) / 2.0;
-            data_bars.iter_mut().for_each(|(_, low, _)| *low = low.max(floor));
+            floor = drawn.iter().map(|datum| datum.y).fold(f64::INFINITY, f64::min) / 2.0;
             line.retain(|(_, value)| *value >= floor);
         }
         let series = vec![
-            Series::points("data", points(&data, &drawn)).with_errors(data_bars),
+            series_of("data", &drawn, floor, |datum| datum.y),
             Series::line("model", line).styled(1),
         ];
-        let bands = self.bands(model, fit, &series[1], &x, &shown, floor);
+        let bands = self.bands(model, fit, &series[1], &shown, floor);
         let series = bands.into_iter().chain(series).collect();
-        let below = vec![
-            Series::level("", 0.0),
-            Series::points("", points(&left, &shown)).with_errors(bars(&left, &shown)).styled(0),
-        ];
+        let left = series_of("", &shown, f64::NEG_INFINITY, |datum| datum.left);
+        let below = vec![Series::level("", 0.0), left.styled(0)];
         // As far above zero as below, and a little more, so that all is whole.
         let sizes = below.iter().flat_map(Series::sizes);
         let most = Some(1.1 * sizes.fold(0.0, f64::max)).filter(|most| *most > 0.0).unwrap_or(1.0);
@@ -277,8 +231,7 @@ impl CurvePlot {
         model: &Model,
         fit: &PlottedFit<'_>,
         line: &Series,
-        x: &[f64],
-        shown: &[usize],
+        shown: &[Datum],
         floor: f64,
     ) -> Vec<Series> {
         let (Some((level, options)), Some((covariance, chi2, degrees))) =
@@ -290,18 +243,18 @@ impl CurvePlot {
         let fitted = BandFit::new(fit.parameters, covariance, *chi2, *degrees);
         let places: Vec<Vec<f64>> = line.x().map(|x| vec![x]).collect();
         let scale = if options.absolute { 1.0 } else { chi2 / f64::from(*degrees) };
-        let distance = |point: &usize, place: usize| (x[*point] - places[place][0]).abs();
-        let ruled = |point: usize| {
+        let distance = |datum: &Datum, place: usize| (datum.x - places[place][0]).abs();
+        let ruled = |datum: &Datum| {
             let Some(rule) = self.rule else { return 1.0 };
-            let value = || model.values(fit.parameters, &[vec![x[point]]])[0];
-            rule.weight(if rule.is_of_model() { value() } else { fit.data[point] })
+            let value = || model.values(fit.parameters, &[vec![datum.x]])[0];
+            rule.weight(if rule.is_of_model() { value() } else { datum.y })
         };
         // A datum between others is as uncertain as the nearest one, but for what the rule says.
         let weight = |place: usize| {
-            let Some(errors) = &fit.data_errors else { return 1.0 };
             let nearest =
                 shown.iter().min_by(|a, b| distance(a, place).total_cmp(&distance(b, place)));
-            nearest.map_or(1.0, |&point| scale / errors[point].powi(2) / ruled(point))
+            let weight = |datum: &Datum| Some(scale / datum.error?.powi(2) / ruled(datum));
+            nearest.and_then(weight).unwrap_or(1.0)
         };
         let all = bands.at(&fitted, &places, weight);
         let series = |name: &str, ends: &dyn Fn(usize) -> [f64; 2]| {
@@ -325,7 +278,7 @@ impl CurvePlot {
     /// All that was drawn.
     pub fn drawing(mut self) -> Drawing {
         if let Some((level, _)) = &self.bands {
-            let level = crate::report::number::five_digits(100.0 * level);
+            let level = five_digits(100.0 * level);
             self.title.push_str(&format!("; bands of confidence and prediction at {level} %"));
         }
         let across = match (self.is_image, self.panels.len()) {
@@ -344,22 +297,38 @@ impl CurvePlot {
                 right -= text_width(name, size);
                 all.text([right, y], name, TextLook::new(size));
                 let (middle, tint) = (y - 0.36 * size, Tint::series(number));
+                let at = |left: f64| [right - left, middle];
                 match number {
-                    0 => all.circle([right - 8.0, middle], 2.8, tint),
-                    _ => all.line(
-                        [right - 26.0, middle],
-                        [right - 5.0, middle],
-                        Stroke::new(tint, 1.5),
-                    ),
+                    0 => all.circle(at(8.0), 2.8, tint),
+                    _ => all.line(at(26.0), at(5.0), Stroke::new(tint, 1.5)),
                 }
                 right -= if number == 0 { 24.0 } else { 42.0 };
             }
         }
-        let formula = crate::report::figure::shortened(&title, size, right - 12.0);
-        all.text([8.0, y], &formula, TextLook::new(size).tinted(Tint::SOFT));
+        let look = TextLook::new(size).tinted(Tint::SOFT);
+        all.short_text([8.0, y], &title, look, right - 12.0);
         all.place(panels, [0.0, HEAD]);
         all
     }
+}
+
+/// A point of the data that is drawn, and what the model leaves of it.
+#[derive(Clone, Copy)]
+struct Datum {
+    x: f64,
+    y: f64,
+    left: f64,
+    error: Option<f64>,
+}
+
+/// Points with the bars of their errors, which end at a floor.
+fn series_of(name: &str, of: &[Datum], floor: f64, height: fn(&Datum) -> f64) -> Series {
+    let points = of.iter().map(|datum| (datum.x, height(datum))).collect();
+    let ends = |datum: &Datum| {
+        let (y, error) = (height(datum), datum.error?);
+        Some((datum.x, (y - error).max(floor), y + error))
+    };
+    Series::points(name, points).with_errors(of.iter().filter_map(ends).collect())
 }
 
 /// Parts in as few lines as they need.

@@ -2,7 +2,7 @@
 
 use super::PlottedFit;
 use crate::model::Model;
-use crate::report::figure::{Drawing, TextLook, Tint, Tones, shortened};
+use crate::report::figure::{Drawing, TextLook, Tint, Tones};
 use crate::report::svg::PixelChart;
 
 /// The width of each picture of data, model and residuals.
@@ -17,11 +17,8 @@ pub(super) fn images(
     values: &str,
 ) -> Drawing {
     let fitted = model.values(fit.parameters, &fit.at);
-    let used =
-        |point: usize| fit.data_errors.as_ref().is_none_or(|errors| errors[point].is_finite());
-    let known = |point: usize, value: f64| if used(point) { value } else { f64::NAN };
-    let data: Vec<f64> =
-        fit.data.iter().enumerate().map(|(point, value)| known(point, *value)).collect();
+    let known = |point: usize| if fit.uses(point) { fit.data[point] } else { f64::NAN };
+    let data: Vec<f64> = (0..fit.data.len()).map(known).collect();
     let left: Vec<f64> = data.iter().zip(&fitted).map(|(data, fitted)| data - fitted).collect();
     let tones = Tones::of(data.iter().chain(&fitted).copied());
     let names = [&*model.variables()[0], &*model.variables()[1]];
@@ -33,9 +30,8 @@ pub(super) fn images(
     let three = Drawing::tiled("", charts.into(), 3);
     let mut all = Drawing::new(title, three.width(), three.height() + 30.0);
     let room = three.width() - 16.0;
-    all.text([8.0, 16.0], &shortened(title, 14.0, room), TextLook::new(13.0).bold());
-    let look = TextLook::new(11.0).tinted(Tint::SOFT);
-    all.text([8.0, 32.0], &shortened(values, 11.0, room), look);
+    all.short_text([8.0, 16.0], title, TextLook::new(13.0).bold(), room);
+    all.short_text([8.0, 32.0], values, TextLook::new(11.0).tinted(Tint::SOFT), room);
     all.place(three, [0.0, 30.0]);
     all
 }

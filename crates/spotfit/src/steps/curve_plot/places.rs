@@ -1,6 +1,9 @@
 //! Where x is: on what axis, and at which places a model is drawn.
 
+use spotfit_locs::private::ends;
+
 use crate::model::Model;
+use crate::steps::words::evenly;
 
 /// Places at which a model is drawn.
 const STEPS: u32 = 400;
@@ -47,14 +50,9 @@ pub(super) fn line(
     x: impl Iterator<Item = f64>,
     log: bool,
 ) -> Vec<(f64, f64)> {
-    let ends =
-        x.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)]);
-    let [low, high] = if log { ends.map(f64::ln) } else { ends };
-    let place = |step: u32| {
-        let place = low + (high - low) * f64::from(step) / f64::from(STEPS);
-        vec![if log { place.exp() } else { place }]
-    };
-    let places: Vec<Vec<f64>> = (0..=STEPS).map(place).filter(|at| at[0].is_finite()).collect();
+    let ends = if log { ends(x).map(f64::ln) } else { ends(x) };
+    let places = evenly(ends, STEPS).map(|at| vec![if log { at.exp() } else { at }]);
+    let places: Vec<Vec<f64>> = places.filter(|at| at[0].is_finite()).collect();
     let values = model.values(parameters, &places);
     places.iter().zip(values).map(|(at, value)| (at[0], value)).collect()
 }

@@ -13,6 +13,7 @@ use crate::drift::{
 use crate::report::figure::Drawing;
 use crate::table::{Column, Info, Kind, Meaning, Table, TableError, Unit};
 
+pub(super) use chart::chart_of;
 pub use chart::drawing;
 pub use options::{Beads, DriftOptions};
 pub use report::DriftReport;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use spotfit_locs::private::{ends, median};
+
 use crate::drift::Drift;
 use crate::steps::words::{length, symbol};
 use crate::table::Unit;
@@ -43,9 +45,9 @@ impl DriftReport {
             x: most(&drift.x),
             y: most(&drift.y),
             z: (!drift.z.is_empty()).then(|| most(&drift.z)),
-            x_error: median(&drift.x_error),
-            y_error: median(&drift.y_error),
-            z_error: median(&drift.z_error),
+            x_error: middle(&drift.x_error),
+            y_error: middle(&drift.y_error),
+            z_error: middle(&drift.z_error),
             beads: None,
             bead_share: None,
         }
@@ -53,16 +55,12 @@ impl DriftReport {
 }
 
 fn most(of: &[f64]) -> f64 {
-    let (low, high) = of
-        .iter()
-        .fold((f64::MAX, f64::MIN), |(low, high), &value| (low.min(value), high.max(value)));
+    let [low, high] = ends(of.iter().copied());
     high - low
 }
 
-fn median(of: &[f64]) -> Option<f64> {
-    let mut of = of.to_vec();
-    let middle = of.len() / 2;
-    (!of.is_empty()).then(|| *of.select_nth_unstable_by(middle, f64::total_cmp).1)
+fn middle(of: &[f64]) -> Option<f64> {
+    (!of.is_empty()).then(|| median(of.iter().copied()))
 }
 
 impl fmt::Display for DriftReport {

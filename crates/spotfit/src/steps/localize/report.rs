@@ -8,22 +8,23 @@ use std::time::Duration;
 use crate::localize::{ApertureCorrection, DropReason, Dropped, Emitters, Localizer};
 use crate::stage_times::StageTimes;
 use crate::steps::fitted::{backend, by_status, psf_backend, rate, seconds};
+use crate::steps::words::{counted, counted_or_none};
 use crate::{Status, StatusCounts};
 
 /// Why spots are missing, in words.
-fn in_words(dropped: &Dropped) -> [(&'static str, usize); 11] {
+fn in_words(dropped: &Dropped) -> [(usize, &'static str); 11] {
     [
-        (DropReason::AtEdge.in_words(), dropped.at_edge),
-        ("in frames not looked at", dropped.no_frame),
-        (DropReason::NotBright.in_words(), dropped.not_bright),
-        (DropReason::Wandered.in_words(), dropped.wandered),
-        (DropReason::NotFinite.in_words(), dropped.not_finite),
-        (DropReason::Undetermined.in_words(), dropped.undetermined),
-        (DropReason::Saturated.in_words(), dropped.saturated),
-        (DropReason::Neighbour.in_words(), dropped.neighbour),
-        (DropReason::Residual.in_words(), dropped.residual),
-        (DropReason::Width.in_words(), dropped.width),
-        (DropReason::Crowd.in_words(), dropped.crowd),
+        (dropped.at_edge, DropReason::AtEdge.in_words()),
+        (dropped.no_frame, "in frames not looked at"),
+        (dropped.not_bright, DropReason::NotBright.in_words()),
+        (dropped.wandered, DropReason::Wandered.in_words()),
+        (dropped.not_finite, DropReason::NotFinite.in_words()),
+        (dropped.undetermined, DropReason::Undetermined.in_words()),
+        (dropped.saturated, DropReason::Saturated.in_words()),
+        (dropped.neighbour, DropReason::Neighbour.in_words()),
+        (dropped.residual, DropReason::Residual.in_words()),
+        (dropped.width, DropReason::Width.in_words()),
+        (dropped.crowd, DropReason::Crowd.in_words()),
     ]
 }
 
@@ -133,56 +134,36 @@ impl LocalizeReport {
 impl fmt::Display for LocalizeReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { frames, candidates, localizations, at_end, fits, converged, .. } = self;
-        writeln!(f, "{frames} frames: {candidates} candidates, {localizations} localizations")?;
-        if let Some(what) = &self.frames_are {
-            writeln!(f, "{what}")?;
-        }
-        if let Some(frames) = self.background_frames {
-            writeln!(
-                f,
-                "background: the median of each pixel over {frames} frames, and a constant for each fit"
-            )?;
-        }
-        if let Some(share) = self.neighbours.filter(|_| self.crowded) {
-            writeln!(
-                f,
-                "{:.0} % of the spots have another one within a box: emitters auto would fit them together",
-                100.0 * share
-            )?;
-        }
-        if let Some(correction) = &self.aperture {
-            writeln!(f, "{correction}")?;
-        }
+        let mut lines = vec![format!(
+            "{frames} frames: {candidates} candidates, {localizations} localizations"
+        )];
+        lines.extend(self.frames_are.clone());
+        lines.extend(self.background_frames.map(|frames| {
+            format!("background: the median of each pixel over {frames} frames, and a constant for each fit")
+        }));
+        lines.extend(self.neighbours.filter(|_| self.crowded).map(|share| {
+            let share = 100.0 * share;
+            format!("{share:.0} % of the spots have another one within a box: emitters auto would fit them together")
+        }));
+        lines.extend(self.aperture.as_ref().map(ToString::to_string));
         let failed = self.statuses.iter().filter(|(status, _)| !status.is_converged());
         let failed = failed.map(|(status, count)| {
             let kept = if status == Status::AtLimit { *at_end } else { 0 };
-            (status.name(), count - kept)
+            (count - kept, status.name())
         });
-        let all = in_words(&self.dropped).into_iter().chain(failed);
-        let dropped: Vec<String> = all
-            .filter(|&(_, count)| count > 0)
-            .map(|(reason, count)| format!("{count} {reason}"))
-            .collect();
-        let dropped = if dropped.is_empty() { "none".to_owned() } else { dropped.join(", ") };
-        writeln!(f, "{converged} of {fits} fits converged; dropped: {dropped}")?;
-        if *at_end > 0 {
-            writeln!(
-                f,
-                "{at_end} of them at an end of the PSF's range or family: they are there or beyond"
-            )?;
-        }
+        let dropped = counted_or_none(in_words(&self.dropped).into_iter().chain(failed));
+        lines.push(format!("{converged} of {fits} fits converged; dropped: {dropped}"));
+        lines.extend(counted([(
+            *at_end,
+            "of them at an end of the PSF's range or family: they are there or beyond",
+        )]));
         let seconds = self.time.as_secs_f64();
-        write!(
-            f,
-            "{seconds:.2} s: {:.0} frames/s, {}; {}",
-            *frames as f64 / seconds,
-            rate(*fits, self.time),
-            self.backend
-        )?;
-        write!(f, "\n{}", self.stages)?;
-        if let Some(written) = self.fulfilled {
-            write!(f, "\n{written} of {localizations} fulfil the condition and were written")?;
-        }
-        Ok(())
+        let (speed, rate) = (*frames as f64 / seconds, rate(*fits, self.time));
+        lines.push(format!("{seconds:.2} s: {speed:.0} frames/s, {rate}; {}", self.backend));
+        lines.push(self.stages.to_string());
+        lines.extend(self.fulfilled.map(|written| {
+            format!("{written} of {localizations} fulfil the condition and were written")
+        }));
+        f.write_str(&lines.join("\n"))
     }
 }

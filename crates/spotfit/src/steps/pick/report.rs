@@ -187,31 +187,24 @@ impl PickReport {
 impl fmt::Display for PickReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { localizations, without_place, picks, unit } = self;
-        write!(f, "{localizations} localizations, {} picks", picks.len())?;
+        let mut said = vec![format!("{localizations} localizations, {} picks", picks.len())];
         if *without_place > 0 {
-            write!(f, "; {without_place} have no place: x or y is not finite")?;
+            said.push(format!("; {without_place} have no place: x or y is not finite"));
         }
         for picked in picks {
-            write!(f, "\n{}: {} localizations", picked.pick, picked.rows)?;
+            said.push(format!("\n{}: {} localizations", picked.pick, picked.rows));
             for (name, mean, deviation, unit) in [
                 ("x", picked.x, picked.x_sd, *unit),
                 ("y", picked.y, picked.y_sd, *unit),
                 ("z", picked.z, picked.z_sd, "nm"),
             ] {
-                let Some(mean) = mean else { continue };
-                write!(f, ", {name} {}", short(mean))?;
-                if let Some(deviation) = deviation {
-                    write!(f, " (sd {})", short(deviation))?;
-                }
-                write!(f, " {unit}")?;
+                let sd = deviation.map(|sd| format!(" (sd {})", short(sd))).unwrap_or_default();
+                said.extend(mean.map(|mean| format!(", {name} {}{sd} {unit}", short(mean))));
             }
-            if let Some(photons) = picked.photons {
-                write!(f, ", {} photons", short(photons))?;
-            }
-            if let (Some(first), Some(last)) = (picked.from_frame, picked.to_frame) {
-                write!(f, ", frames {first} to {last}")?;
-            }
+            said.extend(picked.photons.map(|photons| format!(", {} photons", short(photons))));
+            let frames = picked.from_frame.zip(picked.to_frame);
+            said.extend(frames.map(|(first, last)| format!(", frames {first} to {last}")));
         }
-        Ok(())
+        f.write_str(&said.concat())
     }
 }

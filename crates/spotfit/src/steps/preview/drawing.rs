@@ -2,9 +2,9 @@
 
 use super::panel::{Values, colour, colour_bar, mark, panel, quantile};
 use super::spots::Preview;
-use crate::report::figure::{Drawing, FigureError, Stroke, TextLook, Tint, shortened};
+use crate::report::figure::{Drawing, FigureError, Stroke, TextLook, Tint};
 use crate::report::svg::{Axis, Chart, Series};
-use crate::steps::words::symbol;
+use crate::steps::words::{in_unit, symbol};
 use crate::table::{Column, Meaning};
 
 /// The longer side of the frame, and the width of a chart.
@@ -33,10 +33,9 @@ impl Preview {
         let whole = 3.0 * MARGIN + left + columns as f64 * CHART;
         let title = format!("{}, frame {}", self.movie, self.frame);
         let mut drawing = Drawing::new(&title, whole, HEAD + below + MARGIN);
-        let head = TextLook::new(17.0).bold();
-        drawing.text([MARGIN, 24.0], &shortened(&title, 17.0, whole - 2.0 * MARGIN), head);
-        let words = shortened(&self.in_short(), 13.0, whole - 2.0 * MARGIN);
-        drawing.text([MARGIN, 43.0], &words, TextLook::new(13.0).tinted(Tint::SOFT));
+        let (room, soft) = (whole - 2.0 * MARGIN, TextLook::new(13.0).tinted(Tint::SOFT));
+        drawing.short_text([MARGIN, 24.0], &title, TextLook::new(17.0).bold(), room);
+        drawing.short_text([MARGIN, 43.0], &self.in_short(), soft, room);
         panel(self, &values, &mut drawing, [MARGIN, HEAD, width, height]);
         self.legend(&values, &mut drawing, [MARGIN, HEAD + height + 10.0], left);
         for (number, chart) in charts.into_iter().enumerate() {
@@ -76,7 +75,7 @@ impl Preview {
         let middle = |row: usize| top + 3.0 + LINE * (row as f64 + 0.5);
         let text = |row: usize| [left + 40.0, middle(row) + 4.5];
         let colour = colour(0.6);
-        drawing.ring([left + 15.0, middle(0)], 6.5, Stroke::new(colour, 1.6));
+        drawing.circle([left + 15.0, middle(0)], 6.5, Stroke::new(colour, 1.6));
         let column = self.kept.called(&self.colour_by);
         let kept = format!("{} kept", self.counts.kept);
         drawing.text(text(0), &kept, look);
@@ -88,14 +87,14 @@ impl Preview {
             let label =
                 if unit.is_empty() || unit == "photon" { label } else { format!("{label} {unit}") };
             let at = [bar + 120.0, middle(0) + 4.5];
-            drawing.text(at, &shortened(&label, 13.0, width - 276.0), look);
+            drawing.short_text(at, &label, look, width - 276.0);
         }
         for (row, (reason, count)) in self.reasons().into_iter().enumerate() {
             let row = row + 1;
             let square = [left + 8.5, middle(row) - 6.5, 13.0, 13.0];
-            drawing.border(square, Stroke::new(mark(reason), 1.6));
+            drawing.rect(square, Stroke::new(mark(reason), 1.6));
             let label = format!("{count} {}", reason.in_words());
-            drawing.text(text(row), &shortened(&label, 13.0, width - 44.0), look);
+            drawing.short_text(text(row), &label, look, width - 44.0);
         }
     }
 
@@ -106,11 +105,7 @@ impl Preview {
         let spread = [sigma, one_of(&[Meaning::Photons]), one_of(&[Meaning::Uncertainty])];
         let charts = spread.into_iter().flatten().map(|column| {
             let bars = bars(&[&column.values], false);
-            let unit = symbol(column.unit);
-            let label = match unit {
-                "" | "photon" => name_of(column).to_owned(),
-                unit => format!("{} ({unit})", name_of(column)),
-            };
+            let label = in_unit(name_of(column), column.unit);
             let series = bars.into_iter().map(|bars| Series::bars("", bars)).collect();
             Chart::new(&title_of(column), Axis::new(&label), Axis::new("kept").from(0.0), series)
         });
@@ -137,22 +132,11 @@ impl Preview {
 /// Several previews below each other; of none, empty paper.
 pub fn drawing_of(previews: &[Preview]) -> Drawing {
     let mut parts: Vec<Drawing> = previews.iter().map(Preview::drawing).collect();
-    match (parts.len(), previews) {
-        (1, _) => parts.remove(0),
-        (_, [first, ..]) => {
-            let width = parts.iter().map(Drawing::width).fold(0.0, f64::max);
-            let height = parts.iter().map(Drawing::height).sum();
-            let mut whole = Drawing::new(&first.movie, width, height);
-            let mut top = 0.0;
-            for part in parts {
-                let height = part.height();
-                whole.place(part, [0.0, top]);
-                top += height;
-            }
-            whole
-        }
-        _ => Drawing::new("nothing", 1.0, 1.0),
+    if parts.len() == 1 {
+        return parts.remove(0);
     }
+    let title = previews.first().map_or("nothing", |first| &first.movie);
+    Drawing::tiled("", parts, 1).titled(title)
 }
 
 fn title_of(column: &Column) -> String {

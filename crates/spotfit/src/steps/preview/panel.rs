@@ -3,7 +3,7 @@
 use super::spots::Preview;
 use crate::localize::DropReason;
 use crate::movie::Pixels;
-use crate::render::{ColourMap, Picture, round_length};
+use crate::render::{ColourMap, Picture, length_label, round_length};
 use crate::report::figure::{Drawing, Stroke, TextLook, Tint};
 
 /// Frames with more pixels along a side are shown smaller.
@@ -93,22 +93,19 @@ pub(super) fn panel(
             let [x, y] = [roi.x, roi.y].map(|at| at as f64 * scale);
             let [width, height] = [roi.width, roi.height].map(|length| length as f64 * scale);
             let dashed = Stroke::new(Tint::new([0xff; 3]), 1.2).dashed(&[6.0, 4.0]);
-            drawing.border([left + x, top + y, width, height], dashed);
+            drawing.rect([left + x, top + y, width, height], dashed);
         }
         for (at, reason) in preview.places.dropped.iter().zip(preview.row_reasons()) {
             let [x, y] = place(*at);
             let square = [x - radius, y - radius, 2.0 * radius, 2.0 * radius];
-            drawing.border(square, stroke(mark(reason)));
+            drawing.rect(square, stroke(mark(reason)));
         }
         for (row, at) in preview.places.kept.iter().enumerate() {
-            drawing.ring(place(*at), radius, stroke(values.tint(row)));
+            drawing.circle(place(*at), radius, stroke(values.tint(row)));
         }
         if let Some(size) = preview.pixel_size {
             let nanometres = round_length(preview.width as f64 * size);
-            let label = match nanometres {
-                length if length >= 1000.0 => format!("{} µm", length / 1000.0),
-                length => format!("{length} nm"),
-            };
+            let label = length_label(nanometres, true);
             let (length, white) = (nanometres / size * scale, Tint::new([0xff; 3]));
             let (right, bottom) = (left + width - 14.0, top + height - 14.0);
             drawing.rect([right - length, bottom - 5.0, length, 5.0], white);

@@ -12,7 +12,7 @@ use super::words::go_on;
 use super::{Listener, Source, StepError};
 use crate::render::{
     Blur as Width, Canvas, ColourMap, Colours, Contrast, Drawn, Picture, RenderError,
-    RenderOptions as Look, Survey, View, length_label, round_length,
+    RenderOptions as Look, Survey, View,
 };
 use crate::table::Unit;
 
@@ -132,7 +132,7 @@ fn surveyed(layers: &[Layer<'_>], listener: &dyn Listener) -> Result<Survey, Ste
 
 /// Whether the values differ.
 fn shows_something(survey: &Survey) -> bool {
-    survey.value(0.01).zip(survey.value(0.99)).is_some_and(|(low, high)| high > low)
+    survey.value_range().is_some_and(|[low, high]| high > low)
 }
 
 /// The colours of each table.
@@ -143,8 +143,8 @@ fn colours(
 ) -> Result<Vec<Colours>, StepError> {
     if layers[0].value.is_some() {
         let map = options.colour_map.unwrap_or(ColourMap::Turbo);
-        let found = || Some([survey.value(0.01)?, survey.value(0.99)?]);
-        let [low, high] = options.colour_range.or_else(found).unwrap_or([0.0, 1.0]);
+        let range = options.colour_range.or_else(|| survey.value_range());
+        let [low, high] = range.unwrap_or([0.0, 1.0]);
         return Ok(vec![Colours::Value { map, low, high }]);
     }
     if options.colour_range.is_some() {
@@ -246,11 +246,8 @@ fn with_labels(
     colours: &Colours,
     view: &View,
 ) -> Image {
-    let known = unit_in_nanometres(first);
-    let unit = known.unwrap_or(1.0);
-    let whole = view.width as f64 * view.pixel * unit;
-    let label = bar.map_or_else(|| round_length(whole), |bar| bar * unit);
-    let (length, text) = (label / unit / view.pixel, length_label(label, known.is_some()));
+    let unit = unit_in_nanometres(first);
+    let (length, text) = view.scale_bar(unit, bar.map(|bar| bar * unit.unwrap_or(1.0)));
     if !(length > 0.0 && length < view.width as f64) {
         return image;
     }

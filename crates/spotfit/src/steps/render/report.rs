@@ -6,7 +6,7 @@ use spotfit_locs::private::short;
 
 use super::layer::Layer;
 use crate::render::{Blur, Colours, Drawn, View};
-use crate::steps::words::symbol;
+use crate::steps::words::{counted, symbol};
 
 /// The report of a picture. Lengths are in `unit`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -74,27 +74,23 @@ impl fmt::Display for RenderReport {
         let Self { localizations, width, height, .. } = self;
         let unit = if self.unit == "nm" { "nm" } else { "px" };
         let [left, top, right, bottom] = self.extent.map(short);
-        write!(
-            f,
+        let mut lines = vec![format!(
             "{localizations} localizations in {width}×{height} pixels of {} {unit}: x from {left} to {right}, y from {top} to \
              {bottom}",
             short(self.pixel)
-        )?;
-        if let Some(least) = self.least_width {
-            write!(f, "\neach is at least {} {unit} wide", short(least))?;
-        }
-        let counts = [
+        )];
+        let least = self.least_width.map(short);
+        lines.extend(least.map(|least| format!("each is at least {least} {unit} wide")));
+        lines.extend(counted([
             (self.outside, "outside of the picture"),
             (self.not_finite, "left out: a number is not finite"),
             (self.too_wide, "left out: their uncertainty is more than 1000 pixels of the picture"),
             (self.failing, "left out: they do not fulfil the condition"),
-        ];
-        for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
-            write!(f, "\n{count} {what}")?;
+        ]));
+        if let (Some(column), Some(range)) = (&self.colour_by, self.colour_range) {
+            let [low, high] = range.map(short);
+            lines.push(format!("colours: {column} from {low} to {high}"));
         }
-        if let (Some(column), Some([low, high])) = (&self.colour_by, self.colour_range) {
-            write!(f, "\ncolours: {column} from {} to {}", short(low), short(high))?;
-        }
-        Ok(())
+        f.write_str(&lines.join("\n"))
     }
 }

@@ -5,20 +5,13 @@ use crate::report::figure::Drawing;
 use crate::report::number::{self, five_digits};
 use crate::report::svg::{Axis, Chart, Series};
 use crate::steps::drift;
-use crate::steps::words::symbol;
+use crate::steps::words::{evenly, in_unit, symbol};
 
 /// A chart and what is to be said about it.
-pub(super) struct Figure {
-    pub(super) drawing: Drawing,
-    /// Text, not markup.
-    pub(super) caption: String,
-}
+pub(super) type Figure = (Drawing, String);
 
-impl Figure {
-    fn new(title: &str, [x, y]: [Axis; 2], series: Vec<Series>, caption: &[String]) -> Self {
-        let drawing = Chart::new(title, x, y, series).drawing();
-        Self { drawing, caption: caption.join(" ") }
-    }
+fn figure(title: &str, [x, y]: [Axis; 2], series: Vec<Series>, caption: &[String]) -> Figure {
+    (Chart::new(title, x, y, series).drawing(), caption.join(" "))
 }
 
 /// The correlation at which the resolution is read.
@@ -38,7 +31,7 @@ pub(super) fn of(report: &StatsReport) -> Vec<Figure> {
         if !drift.x_error.is_empty() {
             caption.push_str(" Bands reach one standard error to either side.");
         }
-        figures.push(Figure { drawing: drift::drawing(drift, report.unit), caption });
+        figures.push((drift::drawing(drift, report.unit), caption));
     }
     figures
 }
@@ -65,7 +58,7 @@ fn per_frame(report: &StatsReport) -> Option<Figure> {
         1 => String::new(),
         width => format!("Means over {width} frames."),
     };
-    Some(Figure::new("Localizations per frame", axes, series, &[caption]))
+    Some(figure("Localizations per frame", axes, series, &[caption]))
 }
 
 fn histogram(report: &StatsReport, quantity: &Quantity) -> Option<Figure> {
@@ -75,11 +68,10 @@ fn histogram(report: &StatsReport, quantity: &Quantity) -> Option<Figure> {
         .map(|part| Series::bars(name(report, part), histogram.bars(part)))
         .collect();
     let (first, last) = (histogram.edges[0], *histogram.edges.last()?);
-    let label = match symbol(*unit) {
-        "" | "photon" => (*own).to_owned(),
-        unit => format!("{own} ({unit})"),
-    };
-    let axes = [Axis::new(&label).from(first).to(last), Axis::new("localizations").from(0.0)];
+    let axes = [
+        Axis::new(&in_unit(own, *unit)).from(first).to(last),
+        Axis::new("localizations").from(0.0),
+    ];
     let mut caption = Vec::new();
     for (part, [below, above]) in histogram.beyond.iter().enumerate() {
         let whose = match name(report, part) {
@@ -99,15 +91,25 @@ fn histogram(report: &StatsReport, quantity: &Quantity) -> Option<Figure> {
     if left_out > 0 {
         caption.push(format!("{left_out} are not finite."));
     }
-    Some(Figure::new(title, axes, series, &caption))
+    Some(figure(title, axes, series, &caption))
 }
 
 /// A length and its error, to two digits of the error.
-pub(super) fn with_error(report: &StatsReport, value: f64, error: f64) -> String {
-    let text = format!("{} {}", number::with_error(value, error), symbol(report.unit));
-    match (report.in_nanometres(value, report.unit), report.in_nanometres(error, report.unit)) {
-        (Some(value), Some(error)) => format!("{text} ({} nm)", number::with_error(value, error)),
+pub(super) fn with_error(report: &StatsReport, found: [f64; 2]) -> String {
+    let told = |[value, error]: [f64; 2]| number::with_error(value, error);
+    let text = format!("{} {}", told(found), symbol(report.unit));
+    match found.map(|length| report.in_nanometres(length, report.unit)) {
+        [Some(value), Some(error)] => format!("{text} ({} nm)", told([value, error])),
         _ => text,
+    }
+}
+
+/// The same of a part, in a caption.
+fn said_of(report: &StatsReport, what: &str, name: &str, found: [f64; 2]) -> String {
+    let found = with_error(report, found);
+    match name {
+        "" => format!("{what} {found}."),
+        name => format!("{what}, {name}: {found}."),
     }
 }
 
@@ -123,17 +125,13 @@ fn nena(report: &StatsReport) -> Option<Figure> {
         let last = *found.edges.last()?;
         bars.push((last, 0.0));
         end = end.max(last);
-        let curve = (0..=POINTS).map(|point| last * f64::from(point) / f64::from(POINTS));
-        let curve = curve.map(|r| (r, found.curve.density(r))).collect();
+        let curve = evenly([0.0, last], POINTS).map(|r| (r, found.curve.density(r))).collect();
         let name = name(report, part);
         series.push(Series::bars(name, bars));
         let style = if name.is_empty() { 1 } else { part };
         curves.push(Series::line(format!("{name} fit").trim(), curve).styled(style));
-        let precision = with_error(report, found.sigma, found.standard_error);
-        caption.push(match name {
-            "" => format!("Precision {precision}."),
-            name => format!("Precision, {name}: {precision}."),
-        });
+        let precision = [found.sigma, found.standard_error];
+        caption.push(said_of(report, "Precision", name, precision));
     }
     if series.is_empty() {
         return None;
@@ -142,7 +140,7 @@ fn nena(report: &StatsReport) -> Option<Figure> {
     let unit = symbol(report.unit);
     let x = Axis::new(&format!("distance ({unit})")).from(0.0).to(end);
     let y = Axis::new(&format!("neighbours per {unit}")).from(0.0);
-    Some(Figure::new("Precision by nearest neighbours (NeNA)", [x, y], series, &caption))
+    Some(figure("Precision by nearest neighbours (NeNA)", [x, y], series, &caption))
 }
 
 fn frc(report: &StatsReport) -> Option<Figure> {
@@ -165,11 +163,8 @@ fn frc(report: &StatsReport) -> Option<Figure> {
         marks.push(Series::mark("", found.resolution.recip()).styled(style));
         let last = found.frequencies.last().copied().unwrap_or_default();
         end = end.max(last.min(3.0 / found.resolution));
-        let resolution = with_error(report, found.resolution, found.standard_error);
-        caption.push(match name {
-            "" => format!("Resolution {resolution}."),
-            name => format!("Resolution, {name}: {resolution}."),
-        });
+        let resolution = [found.resolution, found.standard_error];
+        caption.push(said_of(report, "Resolution", name, resolution));
     }
     if series.is_empty() {
         return None;
@@ -178,5 +173,5 @@ fn frc(report: &StatsReport) -> Option<Figure> {
     series.append(&mut marks);
     let x = Axis::new(&format!("spatial frequency (1/{})", symbol(report.unit))).from(0.0).to(end);
     let y = Axis::new("correlation").from(-0.2).to(1.05);
-    Some(Figure::new("Resolution by Fourier ring correlation", [x, y], series, &caption))
+    Some(figure("Resolution by Fourier ring correlation", [x, y], series, &caption))
 }

@@ -11,9 +11,11 @@ mod picture;
 mod said;
 mod spread;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
+use serde_json::Value;
 
 use super::words::{condition, frames_of, go_on, symbol};
 use super::{Listener, Source, StepError, drift};
@@ -23,7 +25,7 @@ use crate::table::{Info, Kind, Meaning, Unit};
 
 use gather::{Gathered, QUANTITIES};
 pub use histogram::Histogram;
-pub use numbers::{Number, Numbers};
+pub use numbers::Number;
 pub use part::{Part, PerFrame};
 pub use spread::Spread;
 
@@ -185,8 +187,8 @@ impl StatsReport {
 
     /// The numbers as one object: `file`, `filter`, and a member for each number with `value` and `unit`, and `reason` where the
     /// value is null.
-    pub fn as_numbers(&self) -> Numbers<'_> {
-        Numbers(self)
+    pub fn as_numbers(&self) -> BTreeMap<String, Value> {
+        numbers::by_name(self)
     }
 
     /// The report as a page of HTML with charts, which needs no other file.
@@ -196,8 +198,14 @@ impl StatsReport {
 
     /// The charts of the page alone, beside each other.
     pub fn drawing(&self) -> Drawing {
-        let figures = charts::of(self).into_iter().map(|figure| figure.drawing).collect();
+        let figures = charts::of(self).into_iter().map(|(drawing, _)| drawing).collect();
         Drawing::tiled(&format!("Localizations: {}", self.file), figures, 2)
+    }
+
+    /// The quartiles of a column in a part, with the median between them, and their unit.
+    fn quartiles(&self, part: usize, meaning: Meaning) -> Option<([f64; 3], Unit)> {
+        let quantity = self.quantities.iter().find(|of| of.name == meaning.name())?;
+        Some((quantity.parts[part].quartiles()?, quantity.unit))
     }
 
     /// A length in nanometres; `None` if it already is, or if the size of a pixel is not known.
@@ -225,7 +233,7 @@ impl Serialize for StatsReport {
         all.serialize_field("unit", symbol(self.unit))?;
         all.serialize_field("columns", &self.columns)?;
         let numbers = self.numbers();
-        let numbers: std::collections::BTreeMap<&str, &Number> =
+        let numbers: BTreeMap<&str, &Number> =
             numbers.iter().map(|number| (number.name.as_str(), number)).collect();
         all.serialize_field("numbers", &numbers)?;
         all.serialize_field("parts", &self.parts)?;

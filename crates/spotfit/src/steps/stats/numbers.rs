@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Number as JsonNumber, Value, json};
 
 use super::StatsReport;
 use super::part::{LINKED_FRAMES, Part};
@@ -24,38 +25,30 @@ pub struct Number {
 
 /// All numbers of a report. The names of those of the rows that are kept begin with `kept.`.
 pub(super) fn of(report: &StatsReport) -> Vec<Number> {
-    let mut values = Vec::new();
-    let mut add = |name: String, value: f64, unit: &'static str| {
-        values.push(Number { name, value: Ok(value), unit });
-    };
-    add("rows".to_owned(), report.rows as f64, "");
-    add("rows_without_position".to_owned(), report.left_out as f64, "");
     let info = &report.info;
-    let known = [
+    let whole = [
+        ("rows", Some(report.rows as f64), ""),
+        ("rows_without_position", Some(report.left_out as f64), ""),
         ("frames", report.frames.map(f64::from), ""),
         ("pixel_size", info.pixel_size, "nm"),
         ("field_width", info.width.map(|pixels| pixels as f64), "px"),
         ("field_height", info.height.map(|pixels| pixels as f64), "px"),
     ];
-    for (name, value, unit) in known {
-        if let Some(value) = value {
-            add(name.to_owned(), value, unit);
-        }
-    }
+    let known = |(name, value, unit): (&str, Option<f64>, _)| {
+        Some(Number { name: name.to_owned(), value: Ok(value?), unit })
+    };
+    let mut numbers: Vec<Number> = whole.into_iter().filter_map(known).collect();
     for (number, part) in report.parts.iter().enumerate() {
         let prefix = if number == 0 { "" } else { "kept." };
+        let mut add = |name: &str, value, unit| {
+            numbers.push(Number { name: format!("{prefix}{name}"), value, unit });
+        };
         if number > 0 {
-            values.push(Number {
-                name: "kept.rows".to_owned(),
-                value: Ok(part.rows as f64),
-                unit: "",
-            });
+            add("rows", Ok(part.rows as f64), "");
         }
-        of_part(report, number, part, &mut |name, value, unit| {
-            values.push(Number { name: format!("{prefix}{name}"), value, unit });
-        });
+        of_part(report, number, part, &mut add);
     }
-    values
+    numbers
 }
 
 /// Calls with a name, a value and its unit for each number of a part.
@@ -88,32 +81,27 @@ fn of_part(
             add(&format!("{name}_not_finite"), Ok(spread.left_out as f64), "");
         }
     }
-    let mut length = |name: &str, value: &Result<f64, String>| {
-        add(name, value.clone(), unit);
-        if let Ok(value) = value
-            && let Some(nanometres) = report.in_nanometres(*value, report.unit)
-        {
+    let mut length = |name: &str, value: Result<f64, String>| {
+        let nanometres =
+            value.as_ref().ok().and_then(|value| report.in_nanometres(*value, report.unit));
+        add(name, value, unit);
+        if let Some(nanometres) = nanometres {
             add(&format!("{name}_nm"), Ok(nanometres), symbol(Unit::Nanometre));
         }
     };
     if let Some(stated) = part.stated {
-        length("stated_precision", &Ok(stated));
+        length("stated_precision", Ok(stated));
     }
-    match &part.nena {
-        Some(Ok(found)) => {
-            length("nena_precision", &Ok(found.sigma));
-            length("nena_precision_error", &Ok(found.standard_error));
+    let found = [("nena_precision", part.precision()), ("frc_resolution", part.resolution())];
+    for (name, found) in found {
+        match found {
+            Some(Ok([value, error])) => {
+                length(name, Ok(value));
+                length(&format!("{name}_error"), Ok(error));
+            }
+            Some(Err(reason)) => length(name, Err(reason.clone())),
+            None => {}
         }
-        Some(Err(reason)) => length("nena_precision", &Err(reason.clone())),
-        None => {}
-    }
-    match &part.frc {
-        Some(Ok(found)) => {
-            length("frc_resolution", &Ok(found.resolution));
-            length("frc_resolution_error", &Ok(found.standard_error));
-        }
-        Some(Err(reason)) => length("frc_resolution", &Err(reason.clone())),
-        None => {}
     }
 }
 
@@ -139,39 +127,17 @@ impl Serialize for Number {
             map.serialize_entry("reason", reason)?;
         }
         map.serialize_entry("unit", self.unit)?;
-        match &self.value {
-            Ok(value) => match (short(*value).parse::<i64>(), short(*value).parse::<f64>()) {
-                (Ok(whole), _) => map.serialize_entry("value", &whole)?,
-                (_, value) => map.serialize_entry("value", &value.ok())?,
-            },
-            Err(_) => map.serialize_entry("value", &None::<f64>)?,
-        }
+        let known = self.value.as_ref().ok().map(|value| short(*value));
+        map.serialize_entry("value", &known.and_then(|text| text.parse::<JsonNumber>().ok()))?;
         map.end()
     }
 }
 
 /// What the table is, and a member for each number, in the order of their names.
-#[derive(Clone, Copy, Debug)]
-pub struct Numbers<'a>(pub(super) &'a StatsReport);
-
-#[derive(serde::Serialize)]
-#[serde(untagged)]
-enum Member<'a> {
-    Text(&'a str),
-    Number(&'a Number),
-}
-
-impl Serialize for Numbers<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let numbers = self.0.numbers();
-        let mut all: BTreeMap<&str, Member<'_>> = BTreeMap::new();
-        all.insert("file", Member::Text(&self.0.file));
-        if let Some(filter) = &self.0.filter {
-            all.insert("filter", Member::Text(filter));
-        }
-        all.extend(numbers.iter().map(|of| (of.name.as_str(), Member::Number(of))));
-        all.serialize(serializer)
-    }
+pub(super) fn by_name(report: &StatsReport) -> BTreeMap<String, Value> {
+    let said = [("file", Some(&report.file)), ("filter", report.filter.as_ref())];
+    let said = said.into_iter().filter_map(|(name, text)| Some((name.to_owned(), json!(text?))));
+    said.chain(of(report).into_iter().map(|number| (number.name.clone(), json!(number)))).collect()
 }
 
 /// A number with nine digits at most.
@@ -195,7 +161,7 @@ mod tests {
         let looks = [0.0, -0.0, 12345678.0, 0.1 + 0.2, -1.0 / 3.0, 1e300, 2.5e-9].map(short);
         assert_eq!(looks, ["0", "0", "12345678", "0.3", "-0.333333333", "1e300", "2.5e-9"]);
         for look in &looks {
-            assert!(serde_json::from_str::<serde_json::Value>(look).is_ok(), "{look}");
+            assert!(serde_json::from_str::<Value>(look).is_ok(), "{look}");
         }
     }
 }

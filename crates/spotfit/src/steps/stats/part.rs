@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use spotfit_locs::private::ends;
 
 use super::StatsOptions;
 use super::spread::{Spread, between, kept};
@@ -57,7 +58,22 @@ pub struct PerFrame {
     pub width: u32,
 }
 
+/// A length with its standard error, or why it was not found; `None` if nobody asked.
+pub(super) type Found<'a> = Option<Result<[f64; 2], &'a String>>;
+
 impl Part {
+    /// The precision by nearest neighbours.
+    pub(super) fn precision(&self) -> Found<'_> {
+        let found = self.nena.as_ref()?.as_ref();
+        Some(found.map(|found| [found.sigma, found.standard_error]))
+    }
+
+    /// The resolution by Fourier ring correlation.
+    pub(super) fn resolution(&self) -> Found<'_> {
+        let found = self.frc.as_ref()?.as_ref();
+        Some(found.map(|found| [found.resolution, found.standard_error]))
+    }
+
     /// Describes rows with finite x and y of a movie of so many frames.
     pub(super) fn of(
         table: &Table,
@@ -78,12 +94,7 @@ impl Part {
         let within = FrcOptions::default();
         let frc = asked(options.frc, frames, |frames| frc(frames, x, y, &within));
         go_on(listener)?;
-        let ends = |of: &[f64]| {
-            of.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], &value| {
-                [low.min(value), high.max(value)]
-            })
-        };
-        let extent = (table.rows() > 0).then(|| [ends(x), ends(y)]);
+        let extent = (table.rows() > 0).then(|| [x, y].map(|of| ends(of.iter().copied())));
         let per_frame = frames.filter(|_| !linked).and_then(|frames| PerFrame::of(frames, count?));
         Ok(Self { rows: table.rows(), extent, per_frame, stated, linked, nena, frc })
     }

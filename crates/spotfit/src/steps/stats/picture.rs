@@ -1,10 +1,7 @@
 //! The picture with which the page begins.
 
-use crate::render::{
-    Canvas, ColourMap, Colours, Contrast, Picture, Point, RenderOptions, Survey, length_label,
-    round_length,
-};
-use crate::report::number::label;
+use crate::render::{Canvas, ColourMap, Colours, Contrast, Point, RenderOptions, Survey};
+use crate::report::number;
 use crate::table::{Info, Meaning, Table, Unit};
 
 /// The longer sides that are tried, in pixels, until the file is small enough.
@@ -41,15 +38,16 @@ pub(super) fn picture(
     };
     let mut survey = Survey::default();
     each(&mut |block| survey.add(block));
-    let depth = survey.value(0.01).zip(survey.value(0.99)).filter(|(low, high)| high > low);
+    let depth = survey.value_range().filter(|[low, high]| high > low);
     let colours = match depth {
-        Some((low, high)) => Colours::Value { map: ColourMap::Turbo, low, high },
+        Some([low, high]) => Colours::Value { map: ColourMap::Turbo, low, high },
         None => Colours::default(),
     };
     let extent = survey.extent()?;
     let longer = (extent[2] - extent[0]).max(extent[3] - extent[1]);
     // A single place has no extent.
     let longer = if longer > 0.0 { longer } else { 1.0 };
+    let nanometres = if unit == Unit::Nanometre { Some(1.0) } else { info.pixel_size };
     let mut file = Vec::new();
     for side in SIDES {
         // The view has some pixels around the localizations.
@@ -59,15 +57,17 @@ pub(super) fn picture(
         let mut canvas = Canvas::new(view, colours).ok()?;
         each(&mut |block| canvas.add(block));
         let mut picture = canvas.picture(&Contrast::default()).ok()?;
-        let known = if unit == Unit::Nanometre { Some(1.0) } else { info.pixel_size };
-        let length = round_length(view.width as f64 * view.pixel * known.unwrap_or(1.0));
-        let pixels = length / known.unwrap_or(1.0) / view.pixel;
-        labelled(&mut picture, pixels, &length_label(length, known.is_some()), &colours);
+        let (length, label) = view.scale_bar(nanometres, None);
+        picture.scale_bar(length.round() as usize, &label);
+        if let Some(depth) = depth {
+            let [low, high] = depth.map(|z| format!("z = {} nm", number::label(z)));
+            picture.legend(&colours, [&low, &high]);
+        }
         file.clear();
         picture.write_png(&mut file, None).ok()?;
         if file.len() <= MOST {
             let size = [picture.width(), picture.height()];
-            return Some(Shown { file, size, depth: depth.map(|(low, high)| [low, high]) });
+            return Some(Shown { file, size, depth });
         }
     }
     None
@@ -82,12 +82,4 @@ pub(super) struct Shown {
     pub(super) size: [usize; 2],
     /// The heights with the first and the last colour, if colours show them.
     pub(super) depth: Option<[f64; 2]>,
-}
-
-fn labelled(picture: &mut Picture, pixels: f64, length: &str, colours: &Colours) {
-    picture.scale_bar(pixels.round() as usize, length);
-    if let Colours::Value { low, high, .. } = colours {
-        let [low, high] = [low, high].map(|z| format!("z = {} nm", label(*z)));
-        picture.legend(colours, [&low, &high]);
-    }
 }

@@ -1,5 +1,7 @@
 //! What the numbers of a report mean, in words.
 
+use spotfit_locs::private::ends;
+
 use super::charts::with_error;
 use super::part::Part;
 use super::{StatsReport, page};
@@ -38,7 +40,7 @@ fn per_cent(share: f64) -> String {
 }
 
 fn precision(report: &StatsReport, part: &Part) -> Option<String> {
-    let found = match part.nena.as_ref()? {
+    let found = match part.precision()? {
         Ok(found) => found,
         Err(reason) => {
             return Some(format!(
@@ -46,14 +48,14 @@ fn precision(report: &StatsReport, part: &Part) -> Option<String> {
             ));
         }
     };
-    let sigma = with_error(report, found.sigma, found.standard_error);
+    let sigma = with_error(report, found);
     let scatter =
         format!("Repeated localizations of one molecule scatter by {sigma} along x and y (NeNA)");
     let Some(stated) = part.stated else {
         return Some(format!("{scatter}. The table states no uncertainties to compare this with."));
     };
     let told = page::length(report, stated, report.unit);
-    let ratio = stated / found.sigma;
+    let ratio = stated / found[0];
     let off = per_cent((ratio - 1.0).abs());
     Some(match ratio {
         _ if (ratio - 1.0).abs() <= SAME => {
@@ -71,19 +73,19 @@ fn precision(report: &StatsReport, part: &Part) -> Option<String> {
 }
 
 fn resolution(report: &StatsReport, part: &Part) -> Option<String> {
-    let found = match part.frc.as_ref()? {
+    let found = match part.resolution()? {
         Ok(found) => found,
         Err(reason) => return Some(format!("The resolution could not be found: {reason}.")),
     };
-    let resolution = with_error(report, found.resolution, found.standard_error);
+    let resolution = with_error(report, found);
     let whole = format!(
         "Two halves of the localizations show the same structures down to {resolution} (Fourier ring correlation), smaller ones are \
          noise"
     );
-    let known = part.nena.as_ref().and_then(|found| found.as_ref().ok()).map(|found| found.sigma);
+    let known = part.precision().and_then(Result::ok).map(|[sigma, _]| sigma);
     let Some(sigma) = known.or(part.stated) else { return Some(format!("{whole}.")) };
     let width = page::length(report, FWHM * sigma, report.unit);
-    let ratio = found.resolution / (FWHM * sigma);
+    let ratio = found[0] / (FWHM * sigma);
     Some(match ratio {
         _ if ratio > 1.5 => format!(
             "{whole}. The precision alone would allow {width}: more localizations would show more, or drift is left."
@@ -101,9 +103,8 @@ fn density(report: &StatsReport, part: &Part, number: usize) -> Option<String> {
     let text = format!("A frame has {} localizations on average", label(mean));
     let area = area(report, part)?;
     let median = |meaning: Meaning| {
-        let quantity = report.quantities.iter().find(|of| of.name == meaning.name())?;
-        let [_, median, _] = quantity.parts[number].quartiles()?;
-        Some(report.in_nanometres(median, quantity.unit).unwrap_or(median) / 1e3)
+        let ([_, median, _], unit) = report.quartiles(number, meaning)?;
+        Some(report.in_nanometres(median, unit).unwrap_or(median) / 1e3)
     };
     let per_area = mean / area;
     let text = format!("{text}, {} in a µm² of the field", label(per_area));
@@ -153,14 +154,11 @@ fn repeated(report: &StatsReport, part: &Part) -> Option<String> {
 }
 
 fn light(report: &StatsReport, number: usize) -> Option<String> {
-    let quartiles = |meaning: Meaning| {
-        report.quantities.iter().find(|of| of.name == meaning.name())?.parts[number].quartiles()
-    };
-    let [low, median, high] = quartiles(Meaning::Photons)?.map(five_digits);
+    let [low, median, high] = report.quartiles(number, Meaning::Photons)?.0.map(five_digits);
     let text =
         format!("Half of the localizations have {low} to {high} photons, the median is {median}");
-    Some(match quartiles(Meaning::Background) {
-        Some([_, background, _]) => {
+    Some(match report.quartiles(number, Meaning::Background) {
+        Some(([_, background, _], _)) => {
             format!("{text}, on a background of {} in each pixel.", five_digits(background))
         }
         None => format!("{text}."),
@@ -169,13 +167,10 @@ fn light(report: &StatsReport, number: usize) -> Option<String> {
 
 fn drift(report: &StatsReport) -> Option<String> {
     let drift = report.drift.as_ref()?;
-    let span = |of: &[f64]| {
-        let ends = of.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], value| {
-            [low.min(*value), high.max(*value)]
-        });
-        ends[1] - ends[0]
-    };
-    let [x, y] = [&drift.x, &drift.y].map(|of| page::length(report, span(of), report.unit));
+    let [x, y] = [&drift.x, &drift.y].map(|of| {
+        let [low, high] = ends(of.iter().copied());
+        page::length(report, high - low, report.unit)
+    });
     (!drift.x.is_empty())
         .then(|| format!("The drift that was taken out spans {x} in x and {y} in y."))
 }

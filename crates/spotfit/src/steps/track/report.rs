@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Lost, Row};
-use crate::steps::words::length;
+use crate::steps::words::{counted, length};
 use crate::table::Unit;
 use crate::track::FrameStatus;
 
@@ -102,31 +102,29 @@ impl fmt::Display for TrackReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let unit = if self.unit == "nm" { Unit::Nanometre } else { Unit::Pixel };
         let Self { frames, held, lost_frames, beads, fewest, .. } = self;
-        write!(f, "{frames} frames, {beads} beads (at least {fewest} of them in a frame)")?;
         let Lost { missed, torn, disorder } = self.lost;
-        let counts = [
+        let mut frames =
+            vec![format!("{frames} frames, {beads} beads (at least {fewest} of them in a frame)")];
+        frames.extend(counted([
             (*held, "without a bead"),
             (*lost_frames, "in which the beads were lost"),
             (missed, "lost on the way"),
             (torn, "overwritten while they were read"),
             (disorder, "with a number that is not above that of the frame before"),
-        ];
-        for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
-            write!(f, ", {count} {what}")?;
-        }
+        ]));
         let place = |value: f64, error: f64, unit: Unit, axis: &str| {
             format!("{} in {axis} (±{})", length(value, unit), length(error, unit))
         };
-        let (x, y) =
-            (place(self.x, self.x_error, unit, "x"), place(self.y, self.y_error, unit, "y"));
-        write!(f, "\ndrift: {x}, {y}")?;
-        if let (Some(z), Some(error)) = (self.z, self.z_error) {
-            write!(f, ", {}", place(z, error, Unit::Nanometre, "z"))?;
-        }
+        let mut drift =
+            vec![place(self.x, self.x_error, unit, "x"), place(self.y, self.y_error, unit, "y")];
+        let z = self.z.zip(self.z_error);
+        drift.extend(z.map(|(z, error)| place(z, error, Unit::Nanometre, "z")));
         let LatencyReport { median, percent_99_9, worst, .. } = self.latency;
         write!(
             f,
-            "\nfrom frame to drift: {median:.0} µs (median), {percent_99_9:.0} µs (99.9 %), {worst:.0} µs (worst)"
+            "{}\ndrift: {}\nfrom frame to drift: {median:.0} µs (median), {percent_99_9:.0} µs (99.9 %), {worst:.0} µs (worst)",
+            frames.join(", "),
+            drift.join(", ")
         )
     }
 }

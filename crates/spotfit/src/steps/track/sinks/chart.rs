@@ -2,12 +2,14 @@
 
 use super::{About, DriftSink, Row};
 use crate::report::figure::Drawing;
-use crate::report::svg::{Axis, Chart, Series};
-use crate::steps::words::symbol;
+use crate::steps::drift::chart_of;
 use crate::steps::{Listener, StepError};
 
 /// The most points of a line.
 const MOST: usize = 4096;
+
+/// The drift of a row along an axis, with its standard error.
+type OfRow = fn(&Row) -> Option<[f64; 2]>;
 
 /// Gathers a chart of the drift over the frames, with a band of one standard error to either side. Of many frames it has some,
 /// evenly spaced.
@@ -23,23 +25,17 @@ pub struct DriftChart {
 impl DriftChart {
     /// The chart.
     pub fn drawing(&self) -> Drawing {
-        let symbol = symbol(self.about.unit);
-        let line = |name: &str, of: fn(&Row) -> Option<[f64; 2]>| {
-            let known =
-                || self.rows.iter().filter_map(|row| Some((row.frame as f64 + 1.0, of(row)?)));
-            let points = known().map(|(frame, [value, _])| (frame, value)).collect();
-            let band = known().map(|(frame, [value, error])| (frame, value - error, value + error));
-            Series::line(name, points).with_band(band.collect())
-        };
-        let mut series = vec![
-            line("x", |row| Some([row.x, row.x_error])),
-            line("y", |row| Some([row.y, row.y_error])),
+        let parts: [OfRow; 3] = [
+            |row| Some([row.x, row.x_error]),
+            |row| Some([row.y, row.y_error]),
+            |row| Some([row.z?, row.z_error?]),
         ];
-        if self.about.has_z {
-            series.push(line("z (nm)", |row| Some([row.z?, row.z_error?])));
-        }
-        Chart::new("Drift", Axis::new("frame"), Axis::new(&format!("drift ({symbol})")), series)
-            .drawing()
+        let line = |of: OfRow| {
+            let known = |row: &Row| of(row).map(|[value, error]| (row.frame, value, Some(error)));
+            self.rows.iter().filter_map(known).collect()
+        };
+        let count = if self.about.has_z { 3 } else { 2 };
+        chart_of(self.about.unit, parts.into_iter().take(count).map(line))
     }
 }
 
