@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use benches::suite::claims::{CLAIMS, rows, tally};
 use benches::suite::figures::ALL;
 use benches::suite::glossary::meaning;
-use benches::suite::methods::{Backend, Roster};
+use benches::suite::methods::{Backend, Roster, Use};
 use benches::suite::record::{About, Cell, Data, Journal, Record, Timing};
 use benches::suite::{SuiteError, render, report};
 use page::{Page, numbers};
@@ -111,7 +111,7 @@ fn stored_records_give_whole_reports() {
             let figure = entry.figure(&record);
             let shown = page.contains(&format!("<section id=\"{}\"", entry.id));
             assert_eq!(shown, !figure.is_empty(), "{machine}: {}", entry.id);
-            let title = entry.title.replace('&', "&amp;");
+            let title = figure.title.replace('&', "&amp;");
             assert!(shown || page.matches(&title).count() == 1, "{machine}: {title} is left out");
             for (name, svg) in &figure.pictures {
                 let whole = svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>");
@@ -297,7 +297,8 @@ fn numbers_are_counted() {
 #[test]
 fn backends_are_there_or_missing_with_the_reason() {
     let roster = Roster::new(&Backend::ALL, &[]).expect("the backends");
-    let there = |name: &str| roster.timed.iter().any(|method| method.name == name);
+    let timed = || roster.methods.iter().filter(|method| method.is(Use::Timed));
+    let there = |name: &str| timed().any(|method| method.name == name);
     assert!(there("reference") && there("cpu") && there("cpu, one core") && there("explicit"));
     for name in ["gpu", "gpu-published"] {
         let missing = roster.missing.iter().find(|(other, _)| other == name);
