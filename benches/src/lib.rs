@@ -9,7 +9,7 @@ pub mod report;
 pub mod sets;
 pub mod suite;
 
-use fit_core::{Fit, Scalar, Size, Start, Status};
+use fit_core::{Fit, Scalar, Size, Status};
 use fit_sim::{GpufitBenchmark, SimulatedSpots, SpotSimulation, Truth};
 use fit_tests::explicit::ExplicitStart;
 use rayon::prelude::*;
@@ -45,15 +45,7 @@ impl Workload {
     /// # Panics
     /// If the windows are too small to fit.
     pub fn new(side: usize, count: usize) -> Self {
-        Self::of_size(Size::new(side, side), count)
-    }
-
-    /// [`Workload::new`] for windows of any size.
-    ///
-    /// # Panics
-    /// If the windows are too small to fit.
-    pub fn of_size(size: Size, count: usize) -> Self {
-        Self::simulated(&SpotSimulation::new(size), count)
+        Self::simulated(&SpotSimulation::new(Size::new(side, side)), count)
     }
 
     /// `count` windows of a simulation, and start values from the paper's estimate.
@@ -117,11 +109,6 @@ impl Workload {
     pub fn size(&self) -> Size {
         let (_, height, width) = self.spots.pixels.dim();
         Size::new(width, height)
-    }
-
-    /// The start values as fitters take them.
-    pub fn start(&self) -> Start<'_> {
-        Start::F32(&self.starts)
     }
 
     /// The median error of the centre in units of σ, if it is more than photon noise explains, which for windows

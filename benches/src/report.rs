@@ -6,6 +6,9 @@ use std::time::Instant;
 use fit_cpu::InstructionSet;
 use fit_tests::statistics::percentile;
 
+/// Whatever went wrong.
+pub type AnyError = Box<dyn std::error::Error>;
+
 /// Prints a line. A reader that goes away, as `head` does, is no reason to stop.
 #[macro_export]
 macro_rules! say {

@@ -172,7 +172,9 @@ fn what_is_not_there_is_named() {
         error.to_string().contains("fig99") && error.to_string().contains("lw-fig2"),
         "{error}"
     );
-    let peer = |path: &str| Roster::new(&[], &[("peer".to_owned(), path.into())]).err();
+    let peer = |path: &str| {
+        Roster::new(&[], &[("peer".to_owned(), path.into())]).err().map(|e| e.to_string())
+    };
     let error = peer("/nowhere/libGpufit.so").expect("no such library");
     assert!(error.contains("/nowhere/libGpufit.so"), "{error}");
     if cfg!(all(target_os = "linux", target_env = "gnu")) {

@@ -7,7 +7,9 @@
 use std::hint::black_box;
 
 use benches::library::PeerLibrary;
-use benches::report::{ended, head, in_turn, median, memory, row, set_names, timed, times};
+use benches::report::{
+    AnyError, ended, head, in_turn, median, memory, row, set_names, timed, times,
+};
 use benches::suite::machine::processor;
 use benches::suite::methods::{Method, Room, double, explicit, peer, simd};
 use benches::{Workload, say};
@@ -19,14 +21,10 @@ use ndarray::{Array3, s};
 
 const RUNS: usize = 9;
 
-type Outcome = Result<(), String>;
-
-fn text(error: impl ToString) -> String {
-    error.to_string()
-}
+type Outcome = Result<(), AnyError>;
 
 /// Million fits a second of methods for windows of a side, in turn; the first of them fit a tenth.
-fn rates(side: usize, methods: &mut [Method], few: usize) -> Result<Vec<[f64; 3]>, String> {
+fn rates(side: usize, methods: &mut [Method], few: usize) -> Result<Vec<[f64; 3]>, AnyError> {
     let count = 100_000 * 81 / (side * side).max(81);
     let work = Workload::new(side, count);
     let mut room = Room::new(false);
@@ -38,7 +36,7 @@ fn rates(side: usize, methods: &mut [Method], few: usize) -> Result<Vec<[f64; 3]
         if side >= 7 {
             work.check(&room.outcomes(of(*place)));
         }
-        Ok::<_, String>(seconds)
+        Ok::<_, AnyError>(seconds)
     })?;
     let rates = times.iter().enumerate().map(|(place, times)| {
         [0.5, 0.75, 0.25].map(|share| of(place) as f64 / percentile(times, share) / 1e6)
@@ -119,10 +117,10 @@ fn threads() -> Outcome {
         let (seconds, ()) = timed(|| method.fit(&mut room, &work, count, None))?;
         let both = || {
             multiply_add(*threads);
-            Ok::<_, String>(())
+            Ok::<_, AnyError>(())
         };
         loops.push(timed(both)?.0);
-        Ok::<_, String>(seconds)
+        Ok::<_, AnyError>(seconds)
     })?;
     for ((threads, _, loops), own) in methods.iter().zip(&times) {
         let rate = count as f64 / median(own) / 1e6;
@@ -145,17 +143,17 @@ fn many() -> Outcome {
     let work = Workload::new(9, 100_000);
     for count in [1000, 10_000, 100_000, 1_000_000, 10_000_000] {
         let pixels = work.repeated(count, |pixel| pixel as u16).collect();
-        let pixels = Array3::from_shape_vec((count, 9, 9), pixels).map_err(text)?;
+        let pixels = Array3::from_shape_vec((count, 9, 9), pixels)?;
         let starts: Vec<[f32; 3]> = work.repeated_starts(count).collect();
         let mut fits = vec![Fit::<f32>::invalid(); count];
-        let fitter = Simd::new(0, None).map_err(text)?;
+        let fitter = Simd::new(0, None)?;
         let before = memory("VmHWM").max(memory("VmRSS"));
         let mut fit =
             || fitter.fit_into(&Options::default(), pixels.view(), Start::F32(&starts), &mut fits);
         let times: Result<Vec<f64>, _> =
             (0..runs).map(|_| timed(&mut fit).map(|(seconds, ())| seconds)).collect();
         let grown = (memory("VmHWM") - before) / 1e3;
-        let each = 1e9 * median(&times.map_err(text)?) / count as f64;
+        let each = 1e9 * median(&times?) / count as f64;
         row(&[&format!("10^{}", count.ilog10()), &format!("{each:.1}"), &format!("{grown:.1}")]);
     }
     Ok(())
@@ -166,11 +164,11 @@ fn latency() -> Outcome {
     say!("\n## A handful of 9×9 windows: microseconds from call to result, median, 99.9 %\n");
     head("windows | `WindowFitter`, start given | estimated | `Simd`, all processors, start given");
     let work = Workload::new(9, 2000);
-    let set = InstructionSet::choose().map_err(text)?;
+    let set = InstructionSet::choose()?;
     let (size, options) = (Size::new(9, 9), Options::default());
-    let all = Simd::new(0, None).map_err(text)?;
+    let all = Simd::new(0, None)?;
     for count in [1, 10, 16, 50, 100, 1000] {
-        let mut own = WindowFitter::new(set, size, &options).map_err(text)?;
+        let mut own = WindowFitter::new(set, size, &options)?;
         let mut fits = vec![Fit::<f32>::invalid(); count];
         let mut cells = Vec::new();
         for way in 0..3 {
@@ -181,9 +179,9 @@ fn latency() -> Outcome {
                 let windows = work.spots.pixels.slice(s![first..first + count, .., ..]);
                 let start = Start::F32(&work.starts[first..first + count]);
                 match way {
-                    0 => own.fit_into(windows, start, &mut fits).map_err(text),
-                    1 => own.fit_into(windows, Start::Estimate, &mut fits).map_err(text),
-                    _ => all.fit_into(&options, windows, start, &mut fits).map_err(text),
+                    0 => own.fit_into(windows, start, &mut fits),
+                    1 => own.fit_into(windows, Start::Estimate, &mut fits),
+                    _ => all.fit_into(&options, windows, start, &mut fits),
                 }
             })?;
             let at = |share: f64| 1e6 * percentile(&times, share);
@@ -205,7 +203,7 @@ fn hopeless() -> Outcome {
             pixel(x as f64, y as f64, &mut random) as f32
         })
     };
-    let spots = SpotSimulation::new(Size::new(9, 9)).generate(0..count).map_err(text)?.pixels;
+    let spots = SpotSimulation::new(Size::new(9, 9)).generate(0..count)?.pixels;
     let cases = [
         ("spots, 400:40", spots),
         ("noise", stack(&mut |_, _, random| random.poisson(10.0))),
@@ -216,13 +214,13 @@ fn hopeless() -> Outcome {
         ("one hot pixel", stack(&mut |x, y, _| if (x, y) == (2.0, 5.0) { 4095.0 } else { 100.0 })),
         ("not numbers", stack(&mut |_, _, _| f64::NAN)),
     ];
-    let fitter = Simd::new(1, None).map_err(text)?;
+    let fitter = Simd::new(1, None)?;
     let mut fits = vec![Fit::<f32>::invalid(); count];
     let mut first = None;
     for (name, pixels) in &cases {
         let fit =
             || fitter.fit_into(&Options::default(), pixels.view(), Start::Estimate, &mut fits);
-        let time = median(&times(RUNS, fit).map_err(text)?);
+        let time = median(&times(RUNS, fit)?);
         let over = time / *first.get_or_insert(time);
         let sum: f64 = fits.iter().map(|fit| f64::from(fit.iterations)).sum();
         row(&[name, &format!("{over:.2}"), &format!("{:.1}", sum / count as f64)]);

@@ -14,7 +14,7 @@ use std::ffi::c_int;
 
 use benches::bus::bandwidth;
 use benches::library::{PeerBatch, PeerLibrary};
-use benches::report::{digits, ended, head, in_turn, median, set_names, sets, timed};
+use benches::report::{AnyError, digits, ended, head, in_turn, median, set_names, sets, timed};
 use benches::say;
 use benches::sets::Sets;
 use benches::suite::machine::processor;
@@ -32,11 +32,7 @@ use spotfit::model::{
 const RUNS: usize = 9;
 const COUNT: usize = 100_000;
 
-type Outcome = Result<(), String>;
-
-fn text(error: impl ToString) -> String {
-    error.to_string()
-}
+type Outcome = Result<(), AnyError>;
 
 /// The models that are named at the end of the command; all of them if none is.
 fn chosen() -> impl Iterator<Item = &'static Simulated> {
@@ -94,7 +90,7 @@ impl OnDevice {
 }
 
 /// Kernels on data in the memory of the device, and batches from ordinary memory and back.
-fn gpu() -> Result<(), GpuError> {
+fn gpu() -> Outcome {
     const COUNT: usize = 1_000_000;
     /// So often are they in pinned memory, one after the other.
     const TIMES: usize = 5;
@@ -143,7 +139,7 @@ fn gpu() -> Result<(), GpuError> {
 
 /// Sums of peaks in the memory of the device: models of 4 and 10 parameters, of which a thread has all, or each thread of a warp
 /// some of the points, and of more, which have a warp with a parameter a thread.
-fn peaks() -> Result<(), GpuError> {
+fn peaks() -> Outcome {
     let gpu = CurveGpu::new(0)?;
     say!("# Sums of Gauss peaks on {}: median of {RUNS}\n", gpu.device().name);
     head(
@@ -236,16 +232,16 @@ type Fit<'f> = &'f mut dyn FnMut(
     &Curves<'_>,
     CurveStart<'_>,
     &CurveOptions,
-) -> Result<(f64, Found), String>;
+) -> Result<(f64, Found), AnyError>;
 
 /// Batches of several sizes, by the GPU and by Gpufit in turn.
 fn beside_gpufit(path: &str) -> Outcome {
-    let gpu = CurveGpu::new(0).map_err(text)?;
+    let gpu = CurveGpu::new(0)?;
     say!("# Formulas on {} beside Gpufit: medians of five\n", gpu.device().name);
     let mut records = CurveRecords::new();
     beside(path, &[10, 1000, 1_000_000], &mut |formula, curves, start, options| {
         let fit = || gpu.fit_records(formula, curves, start, options, &mut records);
-        let (time, left) = timed(fit).map_err(text)?;
+        let (time, left) = timed(fit)?;
         let of = |value: &dyn Fn(&CurveRecord<'_>, usize) -> f64| {
             Array2::from_shape_fn((curves.count(), options.parameters()), |(fit, j)| {
                 records.get(fit).map_or(f64::NAN, |record| value(&record, j))
@@ -258,11 +254,11 @@ fn beside_gpufit(path: &str) -> Outcome {
 
 /// The same on one core, beside Cpufit.
 fn beside_cpufit(path: &str) -> Outcome {
-    let cpu = CurveSimd::new(1, None).map_err(text)?;
+    let cpu = CurveSimd::new(1, None)?;
     let set = cpu.instruction_set();
     say!("# Formulas on one core ({}, {set}) beside Cpufit: medians of five\n", processor());
     beside(path, &[10_000], &mut |formula, curves, start, options| {
-        let (time, fits) = timed(|| cpu.fit(formula, curves, start, options)).map_err(text)?;
+        let (time, fits) = timed(|| cpu.fit(formula, curves, start, options))?;
         let CurveFits { parameters, errors, .. } = fits;
         Ok((time, Found { parameters, errors, left: Vec::new() }))
     })
@@ -291,11 +287,11 @@ fn beside(path: &str, counts: &[usize], fit: Fit<'_>) -> Outcome {
             // The first call compiles the formula, and makes room.
             let times = in_turn(6, &mut [true, false], |own| {
                 if !*own {
-                    return timed(|| peer.fit_pixels(&mut batch, pixels, count)).map(|done| done.0);
+                    return Ok(timed(|| peer.fit_pixels(&mut batch, pixels, count))?.0);
                 }
                 let (time, found) = fit(formula, &curves, sets.start(), &options)?;
                 last = Some(found);
-                Ok(time)
+                Ok::<_, AnyError>(time)
             })?;
             let Some(Found { parameters: ours, errors, left }) = last else { continue };
             let (parameters, converged) = batch.found();
@@ -339,10 +335,10 @@ fn one_core() -> Outcome {
         let few = count / 10;
         let sets_of = Sets::new(case, count);
         let (formula, options) = (&sets_of.formula, options(case.truth.len()));
-        let reference = CurveReference::new(1).map_err(text)?;
+        let reference = CurveReference::new(1)?;
         let mut fitters = vec![None];
         for set in sets() {
-            fitters.push(Some(CurveSimd::new(1, Some(set)).map_err(text)?));
+            fitters.push(Some(CurveSimd::new(1, Some(set))?));
         }
         let mut evaluations = 0.0;
         let (part, all) = (sets_of.curves(few), sets_of.curves(count));
@@ -351,11 +347,11 @@ fn one_core() -> Outcome {
                 None => reference.fit(formula, &part, sets_of.start(), &options),
                 Some(fitter) => fitter.fit(formula, &all, sets_of.start(), &options),
             };
-            let (seconds, fits) = timed(fit).map_err(text)?;
+            let (seconds, fits) = timed(fit)?;
             if fitter.is_none() {
                 evaluations = mean_evaluations(&fits);
             }
-            Ok::<_, String>(seconds)
+            Ok::<_, AnyError>(seconds)
         })?;
         let double = rate(few, &times[0]);
         let others = times[1..].iter().map(|times| rate(count, times));
@@ -379,8 +375,8 @@ fn main() {
     ended(match std::env::args().nth(1).as_deref() {
         Some("gpufit") => beside_gpufit(&library),
         Some("cpufit") => beside_cpufit(&library),
-        Some("gpu") => gpu().map_err(text),
-        Some("peaks") => peaks().map_err(text),
+        Some("gpu") => gpu(),
+        Some("peaks") => peaks(),
         _ => one_core(),
     });
 }

@@ -2,7 +2,6 @@
 
 use std::cell::LazyCell;
 use std::f64::consts::TAU;
-use std::fmt::Display;
 
 use fit_core::{Estimator, Options, Shape, Size};
 use fit_sim::recipes::{FrameRecipe, MovieRecipe};
@@ -17,7 +16,7 @@ use spotfit::{Camera, FitterOptions};
 use super::SuiteError;
 use super::experiments::{CROWDS, Run, keys};
 use super::record::Data;
-use crate::report::timed;
+use crate::report::{AnyError, timed};
 
 /// Spots of a frame per µm².
 pub const DENSITIES: [f64; 5] = [0.2, 0.5, 1.0, 2.0, 4.0];
@@ -178,7 +177,7 @@ impl Scene {
         self.frames.dim().1
     }
 
-    fn localizer(&self, emitters: Emitters, look: Look) -> Result<Localizer, String> {
+    fn localizer(&self, emitters: Emitters, look: Look) -> Result<Localizer, AnyError> {
         let free = look == Look::Free;
         let shape = if free { Shape::CIRCULAR } else { Shape::fixed_sigma(SIGMA) };
         let fit = Options::default().with_shape(shape);
@@ -190,7 +189,7 @@ impl Scene {
             .with_usual_sigma(free.then_some(SIGMA))
             .with_checks(true)
             .with_errors(true);
-        Localizer::new((self.side(), self.side()), options).map_err(text)
+        Ok(Localizer::new((self.side(), self.side()), options)?)
     }
 
     /// The localizations, and the milliseconds for a frame.
@@ -198,24 +197,24 @@ impl Scene {
         &self,
         emitters: Emitters,
         look: Look,
-    ) -> Result<(Vec<Localization>, f64), String> {
+    ) -> Result<(Vec<Localization>, f64), AnyError> {
         let mut localizer = self.localizer(emitters, look)?;
         let first = self.frames.slice(spotfit::ndarray::s![..1, .., ..]).to_owned();
         let warm = Block { first: 0, pixels: Pixels::U16(first) };
-        self.localizer(emitters, look)?.process(&warm).map_err(text)?;
+        self.localizer(emitters, look)?.process(&warm)?;
         let all = Block { first: 0, pixels: Pixels::U16(self.frames.clone()) };
-        let (seconds, found) = timed(|| localizer.process(&all)).map_err(text)?;
+        let (seconds, found) = timed(|| localizer.process(&all))?;
         Ok((found, 1e3 * seconds / self.frames.dim().0 as f64))
     }
 
     /// Which localization is of which spot.
-    fn pairs(&self, found: &[Localization]) -> Result<Vec<Pair>, String> {
+    fn pairs(&self, found: &[Localization]) -> Result<Vec<Pair>, AnyError> {
         let frames: Vec<u32> = found.iter().map(|own| own.frame as u32).collect();
         let (x, y): (Vec<f64>, Vec<f64>) = found.iter().map(|own| (own.x, own.y)).unzip();
         let found = Spots { frames: &frames, x: &x, y: &y, z: None };
         let (x, y): (Vec<f64>, Vec<f64>) = self.spots.iter().map(|own| (own.x, own.y)).unzip();
         let truth = Spots { frames: &self.of, x: &x, y: &y, z: None };
-        pairs(&found, &truth, RADIUS, RADIUS).map_err(text)
+        Ok(pairs(&found, &truth, RADIUS, RADIUS)?)
     }
 
     /// Whether a place counts.
@@ -265,12 +264,8 @@ fn airy(x: f64, y: f64) -> f64 {
     wave * wave * k * k / (2.0 * TAU)
 }
 
-fn text(error: impl Display) -> String {
-    error.to_string()
-}
-
 /// The numbers of frames, in the order of [`OF_FRAMES`].
-fn of_frames(scene: &Scene, emitters: Emitters) -> Result<[f64; OF_FRAMES.len()], String> {
+fn of_frames(scene: &Scene, emitters: Emitters) -> Result<[f64; OF_FRAMES.len()], AnyError> {
     let (found, milliseconds) = scene.localized(emitters, Look::Gaussian)?;
     let pairs = scene.pairs(&found)?;
     let (mut squares, mut matched) = (0.0, 0.0);
@@ -309,7 +304,7 @@ fn of_frames(scene: &Scene, emitters: Emitters) -> Result<[f64; OF_FRAMES.len()]
 }
 
 /// The numbers of two spots, in the order of [`OF_PAIRS`].
-fn of_two(scene: &Scene, emitters: Emitters) -> Result<[f64; OF_PAIRS.len()], String> {
+fn of_two(scene: &Scene, emitters: Emitters) -> Result<[f64; OF_PAIRS.len()], AnyError> {
     let (found, _) = scene.localized(emitters, Look::Gaussian)?;
     let pairs = scene.pairs(&found)?;
     let count = scene.frames.dim().0;
@@ -325,7 +320,7 @@ fn of_two(scene: &Scene, emitters: Emitters) -> Result<[f64; OF_PAIRS.len()], St
 }
 
 /// The numbers of spots that are alone, in the order of [`OF_ALONE`].
-fn of_alone(scene: &Scene, look: Look) -> Result<[f64; OF_ALONE.len()], String> {
+fn of_alone(scene: &Scene, look: Look) -> Result<[f64; OF_ALONE.len()], AnyError> {
     let (found, _) = scene.localized(Emitters::Auto, look)?;
     let mut of = vec![0; scene.frames.dim().0];
     for own in found {
@@ -382,7 +377,7 @@ impl Run {
         &mut self,
         method: &str,
         cases: [String; N],
-        measure: impl FnOnce() -> Result<[f64; N], String>,
+        measure: impl FnOnce() -> Result<[f64; N], AnyError>,
     ) -> Result<(), SuiteError> {
         self.cells(CROWDS, &keys(method, cases), |_| {
             let values = measure()?;

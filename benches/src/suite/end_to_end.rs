@@ -269,6 +269,8 @@ impl Drop for Peer {
     }
 }
 
+/// How long a method took, and how many spots it found of each window or frame.
+type Measured = Result<(Timing, f64), String>;
 /// What takes its turn: seconds, and how many spots it found.
 type Turn<'t> = Box<dyn FnMut() -> Result<[f64; 2], String> + 't>;
 
@@ -304,7 +306,7 @@ impl Run {
         folder: &Path,
         count: usize,
         methods: &[&str],
-    ) -> Result<Vec<Result<(Timing, f64), String>>, String> {
+    ) -> Result<Vec<Measured>, String> {
         let files = case.files(command, folder, count)?;
         let few = (count / 10).max(10);
         let turns = methods.iter().chain([&ALONE]).map(|method| {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use fit_core::{Criteria, Fit, Options, Size, Start, Status};
-use fit_cpu::Simd;
+use fit_cpu::{BatchError, Simd};
 use fit_gpu::{GpuError, Resident};
 use fit_sim::papers::TABLE_1 as PAPER;
 use fit_sim::{GpufitBenchmark, Noise, SpotSimulation, Truth};
@@ -20,7 +20,7 @@ use super::record::{Cell, Data, Errors, Journal, Timing};
 use super::timing::Budget;
 use crate::Workload;
 use crate::bus::Bus;
-use crate::report::{median, times};
+use crate::report::{AnyError, median, times};
 
 /// Seconds a call by size and batch: the paper's windows.
 pub const GRID: &str = "grid";
@@ -132,7 +132,7 @@ impl Run {
         &mut self,
         experiment: &str,
         keys: &[(String, String)],
-        measure: impl FnOnce(&mut Self) -> Result<Vec<Data>, String>,
+        measure: impl FnOnce(&mut Self) -> Result<Vec<Data>, AnyError>,
     ) -> Result<(), SuiteError> {
         if self.counting {
             self.progress.inc_length(keys.len() as u64);
@@ -143,7 +143,7 @@ impl Run {
             run.journal.record.get(experiment, method, case).is_some()
         };
         if !keys.iter().all(|key| done(self, key)) {
-            let missing = |why| keys.iter().map(|_| Data::Missing(String::clone(&why))).collect();
+            let missing = |why: AnyError| vec![Data::Missing(why.to_string()); keys.len()];
             let found = measure(self).unwrap_or_else(missing);
             for (key, data) in keys.iter().zip(found) {
                 if !done(self, key) {
@@ -232,19 +232,19 @@ impl Run {
         let room_for = Some(largest.min(MEMORY / size_of::<f32>() / window));
         for &method in methods {
             let label = self.roster.methods[method].name.clone();
-            let mut stopped = None;
+            let mut stopped: Option<String> = None;
             for (place, (count, repetitions, case)) in counts.iter().enumerate() {
                 let too_large = count * window * size_of::<f32>() > MEMORY;
                 self.cells(experiment, &[(label.clone(), case.clone())], |run| {
                     if too_large {
-                        return Err("more than 1 GiB of pixels".to_owned());
+                        return Err("more than 1 GiB of pixels".into());
                     }
                     if let Some(reason) = &stopped {
-                        return Err(String::clone(reason));
+                        return Err(reason.clone().into());
                     }
                     let windows = run.load(format!("{experiment} {name}"), room_for, make);
                     let data = run.time(method, &windows.0, *count, *repetitions, most_iterations);
-                    data.map(|data| vec![data])
+                    Ok(vec![data?])
                 })?;
                 let next = counts.get(place + 1).map_or(*count, |next| next.0);
                 let data = self.journal.record.get(experiment, &label, case);
@@ -309,7 +309,7 @@ impl Run {
                         }
                         count *= 10;
                     }
-                    best.map(|data| vec![data])
+                    Ok(vec![best?])
                 })?;
             }
         }
@@ -417,58 +417,59 @@ impl Run {
     fn parts(&mut self) -> Result<(), SuiteError> {
         let count = if self.quick { 100_000 } else { 5_000_000 };
         let benchmark = self.gpufit(5);
-        let criteria = Criteria::DEFAULT.with_max_iterations(GPUFIT_ITERATIONS.into());
-        let options = Options::default().with_criteria(criteria);
-        // The start values are those that would be estimated, so that the difference is the estimate and nothing else.
-        let estimated =
-            |measure: &dyn Fn(ArrayView3<'_, f32>, Start<'_>) -> Result<Vec<Data>, String>| {
+        let of_cpu = &["initial values", "fit"][..];
+        let of_gpu = &["copy in", "initial values", "fit", "copy out"][..];
+        for (backend, parts) in [(Backend::Cpu, of_cpu), (Backend::Gpu, of_gpu)] {
+            if !self.roster.has(backend) {
+                continue;
+            }
+            self.cells(PARTS, &keys(backend.name(), parts), |_| {
                 let mut work = Workload::gpufit(&benchmark, 100_000);
+                // The start values are those that would be estimated, so that the difference is the estimate and nothing else.
                 work.estimate();
                 let pixels: Vec<f32> = work.repeated(count, |pixel| pixel).collect();
                 let starts: Vec<[f32; 3]> = work.repeated_starts(count).collect();
                 let spots = ArrayView3::from_shape((count, 5, 5), &pixels).expect("as many pixels");
-                measure(spots, Start::F32(&starts))
-            };
-        if self.roster.has(Backend::Cpu) {
-            let parts = ["initial values", "fit"];
-            self.cells(PARTS, &keys("cpu", parts), |_| {
-                estimated(&|spots, start| {
-                    let simd = Simd::new(0, None).map_err(|error| error.to_string())?;
-                    let mut fits = vec![Fit::<f32>::invalid(); count];
-                    let mut time = |start| {
-                        let fit = || simd.fit_into(&options, spots, start, &mut fits);
-                        times(5, fit).map(|times| median(&times)).map_err(|error| error.to_string())
-                    };
-                    let (fit, all) = (time(start)?, time(Start::Estimate)?);
-                    Ok([(all - fit).max(0.0), fit].map(Data::Value).to_vec())
-                })
-            })?;
-        }
-        if self.roster.has(Backend::Gpu) {
-            let parts = ["copy in", "initial values", "fit", "copy out"];
-            self.cells(PARTS, &keys("gpu", parts), |_| {
-                estimated(&|spots, start| {
-                    let measured = || -> Result<[f64; 4], GpuError> {
-                        let bytes = count * (25 * size_of::<f32>() + 12);
-                        let mut bus = Bus::new(0, bytes)?;
-                        let time = |start| {
-                            let mut resident = Resident::new(0, spots, start)?;
-                            times(5, || resident.fit(&options)).map(|times| median(&times))
-                        };
-                        let (fit, all) = (time(start)?, time(Start::Estimate)?);
-                        let out = count * size_of::<Fit<f32>>();
-                        let [inwards, out] = [(bytes, 0), (0, out)].map(|(to, from)| {
-                            times(5, || bus.seconds(to, from)).map(|times| median(&times))
-                        });
-                        Ok([inwards?, (all - fit).max(0.0), fit, out?])
-                    };
-                    let parts = measured().map_err(|error| error.to_string())?;
-                    Ok(parts.map(Data::Value).to_vec())
-                })
+                let seconds = match backend {
+                    Backend::Cpu => cpu_parts(spots, &starts)?,
+                    _ => gpu_parts(spots, &starts)?,
+                };
+                Ok(seconds.into_iter().map(Data::Value).collect())
             })?;
         }
         Ok(())
     }
+}
+
+fn few_iterations() -> Options {
+    let criteria = Criteria::DEFAULT.with_max_iterations(GPUFIT_ITERATIONS.into());
+    Options::default().with_criteria(criteria)
+}
+
+/// Seconds for initial values and for fits on the processor.
+fn cpu_parts(spots: ArrayView3<'_, f32>, starts: &[[f32; 3]]) -> Result<Vec<f64>, BatchError> {
+    let simd = Simd::new(0, None)?;
+    let mut fits = vec![Fit::<f32>::invalid(); starts.len()];
+    let mut time = |start| {
+        times(5, || simd.fit_into(&few_iterations(), spots, start, &mut fits))
+            .map(|times| median(&times))
+    };
+    let (fit, all) = (time(Start::F32(starts))?, time(Start::Estimate)?);
+    Ok(vec![(all - fit).max(0.0), fit])
+}
+
+/// Seconds for copies to the device, initial values, fits and copies back.
+fn gpu_parts(spots: ArrayView3<'_, f32>, starts: &[[f32; 3]]) -> Result<Vec<f64>, GpuError> {
+    let (inwards, out) = (starts.len() * (25 * 4 + 12), starts.len() * size_of::<Fit<f32>>());
+    let mut bus = Bus::new(0, inwards)?;
+    let time = |start| {
+        let mut resident = Resident::new(0, spots, start)?;
+        times(5, || resident.fit(&few_iterations())).map(|times| median(&times))
+    };
+    let (fit, all) = (time(Start::F32(starts))?, time(Start::Estimate)?);
+    let to = median(&times(5, || bus.seconds(inwards, 0))?);
+    let back = median(&times(5, || bus.seconds(0, out))?);
+    Ok(vec![to, (all - fit).max(0.0), fit, back])
 }
 
 impl Budget {

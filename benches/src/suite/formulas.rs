@@ -48,8 +48,7 @@ impl Run {
                 let count = if self.quick { 2000 } else { 20_000 };
                 let keys = WAYS.map(|of| (way(of, set), name.to_owned()));
                 self.cells(FORMULAS, &keys, |_| {
-                    let rates = beside(&Sets::named(name, count), compiled, set);
-                    rates.map_err(|error| error.to_string())
+                    Ok(beside(&Sets::named(name, count), compiled, set)?)
                 })?;
             }
         }
@@ -59,8 +58,7 @@ impl Run {
             let all = LINEAR.map(|(of, _)| keys(of, cases()));
             let (count, seed) = (if self.quick { 500 } else { 10_000 }, self.seed);
             self.cells(FORMULAS, &all.concat(), |_| {
-                poor_starts(&Sets::named(name, count), spread, seed)
-                    .map_err(|error| error.to_string())
+                Ok(poor_starts(&Sets::named(name, count), spread, seed)?)
             })?;
         }
         Ok(())

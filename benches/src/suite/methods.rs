@@ -1,6 +1,5 @@
 //! What fits are made with: the project's backends, the explicit baseline, fitters of others.
 
-use std::fmt::Display;
 use std::ops::DerefMut;
 use std::path::PathBuf;
 
@@ -15,7 +14,7 @@ use rayon::prelude::*;
 use spotfit::model::{CurveFits, CurveFitter, CurveStart, Curves, Model, Points};
 
 use crate::library::{PeerBatch, PeerLibrary};
-use crate::report::sets;
+use crate::report::{AnyError, sets};
 use crate::{Workload, outcome, peers};
 
 /// A backend of this project.
@@ -163,21 +162,17 @@ fn spot_of(found: &CurveFits, number: usize) -> Fit<f64> {
 
 /// Fits the first windows of a room, with at most so many iterations if that is said.
 pub type Work =
-    Box<dyn FnMut(&mut Room, &Workload, usize, Options, Option<u16>) -> Result<(), String>>;
-
-fn text(error: impl Display) -> String {
-    error.to_string()
-}
+    Box<dyn FnMut(&mut Room, &Workload, usize, Options, Option<u16>) -> Result<(), AnyError>>;
 
 /// What fits windows into outcomes of one precision.
-fn batch<T: 'static, E: Display>(
+fn batch<T: 'static, E: Into<AnyError>>(
     room: fn(&mut Room, usize) -> Batch<'_, T>,
     mut fit: impl FnMut(&Options, ArrayView3<'_, f32>, Start<'_>, &mut [Fit<T>]) -> Result<(), E>
     + 'static,
 ) -> Work {
     Box::new(move |all, _, count, options, _| {
         let (spots, start, fits) = room(all, count);
-        fit(&options, spots, start, fits).map_err(text)
+        fit(&options, spots, start, fits).map_err(Into::into)
     })
 }
 
@@ -185,8 +180,8 @@ fn batch<T: 'static, E: Display>(
 ///
 /// # Errors
 /// Why there are no threads.
-pub fn double(threads: usize) -> Result<Work, String> {
-    let reference = Reference::<f64>::new(threads).map_err(text)?;
+pub fn double(threads: usize) -> Result<Work, AnyError> {
+    let reference = Reference::<f64>::new(threads)?;
     Ok(batch(Room::double, move |options, spots, start, fits| {
         reference.fit_into(options, spots, start, fits)
     }))
@@ -196,8 +191,8 @@ pub fn double(threads: usize) -> Result<Work, String> {
 ///
 /// # Errors
 /// Why there are no threads.
-pub fn single(threads: usize) -> Result<Work, String> {
-    let reference = Reference::<f32>::new(threads).map_err(text)?;
+pub fn single(threads: usize) -> Result<Work, AnyError> {
+    let reference = Reference::<f32>::new(threads)?;
     Ok(batch(Room::single, move |options, spots, start, fits| {
         single::fit_into(&reference, options, spots, start, fits)
     }))
@@ -207,8 +202,8 @@ pub fn single(threads: usize) -> Result<Work, String> {
 ///
 /// # Errors
 /// Why there are no threads, or no such instructions.
-pub fn simd(threads: usize, set: Option<InstructionSet>) -> Result<Work, String> {
-    let simd = Simd::new(threads, set).map_err(text)?;
+pub fn simd(threads: usize, set: Option<InstructionSet>) -> Result<Work, AnyError> {
+    let simd = Simd::new(threads, set)?;
     Ok(batch(Room::single, move |options, spots, start, fits| {
         simd.fit_into(options, spots, start, fits)
     }))
@@ -238,13 +233,13 @@ fn in_turn<T: Scalar + Send + 'static>(room: fn(&mut Room, usize) -> Batch<'_, T
         let size = all.size;
         let (spots, start, fits) = room(all, count);
         let (Some(pixels), Start::F32(starts)) = (spots.to_slice(), start) else {
-            return Err("windows in no order".to_owned());
+            return Err("windows in no order".into());
         };
         let inputs = pixels.par_chunks_exact(size.pixels()).zip(starts).zip(fits);
         let fitted = inputs.try_for_each(|((pixels, start), fit)| {
             fit_in_turn(pixels, size, *start, &options).map(|new| *fit = new)
         });
-        fitted.map_err(text)
+        fitted.map_err(Into::into)
     })
 }
 
@@ -259,7 +254,7 @@ pub fn explicit() -> Work {
         let inputs = pixels.zip(&room.initial).zip(&mut room.single[..count]);
         for ((pixels, &[amplitude, x, y, sigma, background]), fit) in inputs {
             let start = ExplicitStart { shape: Circle::new(x, y, sigma), amplitude, background };
-            *fit = fit_explicit(pixels, room.size, start, &criteria).map_err(text)?;
+            *fit = fit_explicit(pixels, room.size, start, &criteria)?;
         }
         Ok(())
     })
@@ -271,27 +266,27 @@ pub fn peer(library: PeerLibrary) -> Work {
         let batch = room.peer.get_or_insert_with(|| PeerBatch::new(room.size, &room.initial));
         batch.max_iterations = most_iterations.unwrap_or(20);
         room.latest = Latest::Peer;
-        library.fit_pixels(batch, &room.pixels, count)
+        Ok(library.fit_pixels(batch, &room.pixels, count)?)
     })
 }
 
 /// The spot as a formula with five parameters.
-fn formula(backend: spotfit::Backend, threads: usize) -> Result<Work, String> {
-    let fitter = CurveFitter::new(backend, threads).map_err(text)?;
-    let model = Model::named("gauss_2d").map_err(text)?;
+fn formula(backend: spotfit::Backend, threads: usize) -> Result<Work, AnyError> {
+    let fitter = CurveFitter::new(backend, threads)?;
+    let model = Model::named("gauss_2d")?;
     Ok(Box::new(move |room, _, count, _, most_iterations| {
         let Size { width, height } = room.size;
         let pixels = &room.pixels[..count * width * height];
-        let data = ArrayView2::from_shape((count, width * height), pixels).map_err(text)?;
+        let data = ArrayView2::from_shape((count, width * height), pixels)?;
         let starts = room.initial[..count].as_flattened();
-        let starts = ArrayView2::from_shape((count, 5), starts).map_err(text)?;
+        let starts = ArrayView2::from_shape((count, 5), starts)?;
         let start = CurveStart::PerFit(starts.into());
         let mut options = model.options().with_covariance(false);
         if let Some(most) = most_iterations {
             options.max_iterations = most.into();
         }
         let curves = Curves::new(data, Points::Grid { width, height });
-        let found = model.fit_with(&fitter, &curves, start, &options).map_err(text)?;
+        let found = model.fit_with(&fitter, &curves, start, &options)?;
         room.curves = Some(found.fits);
         room.latest = Latest::Curves;
         Ok(())
@@ -342,7 +337,7 @@ impl Method {
     ///
     /// # Errors
     /// Why there is none.
-    pub fn sets() -> Result<Vec<Self>, String> {
+    pub fn sets() -> Result<Vec<Self>, AnyError> {
         let of = |set: InstructionSet| Ok(Self::new(set.name(), simd(1, Some(set))?));
         sets().into_iter().map(of).collect()
     }
@@ -367,7 +362,7 @@ impl Method {
         if let Some(most) = most_iterations {
             options.criteria.max_iterations = most.into();
         }
-        (self.work)(room, work, count, options, most_iterations)
+        (self.work)(room, work, count, options, most_iterations).map_err(|error| error.to_string())
     }
 }
 
@@ -390,7 +385,7 @@ impl Roster {
     ///
     /// # Errors
     /// What is wrong with a library, or if threads cannot be started.
-    pub fn new(backends: &[Backend], peers: &[(String, PathBuf)]) -> Result<Self, String> {
+    pub fn new(backends: &[Backend], peers: &[(String, PathBuf)]) -> Result<Self, AnyError> {
         let mut roster = Self::default();
         for &backend in backends {
             roster.add_backend(backend)?;
@@ -415,7 +410,7 @@ impl Roster {
         Ok(roster)
     }
 
-    fn add_backend(&mut self, backend: Backend) -> Result<(), String> {
+    fn add_backend(&mut self, backend: Backend) -> Result<(), AnyError> {
         let (name, of) = (backend.name(), Some(backend));
         let plain = Options::default();
         let paper = plain.with_criteria(Criteria::PAPER);

@@ -176,7 +176,8 @@ fn wanted(names: &[String]) -> Result<Vec<&'static Entry>, SuiteError> {
 /// [`SuiteError`]. What was measured before stays in the journal.
 pub fn run(settings: &Settings, command: String) -> Result<Summary, SuiteError> {
     let entries = wanted(&settings.figures)?;
-    let roster = Roster::new(&settings.backends, &settings.peers).map_err(SuiteError::Method)?;
+    let roster = Roster::new(&settings.backends, &settings.peers);
+    let roster = roster.map_err(|error| SuiteError::Method(error.to_string()))?;
     let tick = machine::tick();
     let about = About {
         version: env!("CARGO_PKG_VERSION").to_owned(),

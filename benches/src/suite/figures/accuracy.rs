@@ -38,6 +38,18 @@ fn six(centre: &[f64], sigma: &[f64], digits: usize) -> Vec<String> {
     centre.iter().chain(sigma).map(|value| format!("{value:.digits$}")).collect()
 }
 
+/// A row of a table: two numbers of the case, who fitted, the errors, and how many were lost.
+fn table_row(
+    figure: &mut Figure,
+    case: [f64; 2],
+    method: &str,
+    (centre, sigma): (&[f64], &[f64]),
+    lost: String,
+) {
+    let begin = case.map(|number| number.to_string()).into_iter().chain([method.to_owned()]);
+    figure.table.1.push(begin.chain(six(centre, sigma, 4)).chain([lost]).collect());
+}
+
 /// The numbers of all bins but the last, below names; and the line of them.
 fn distribution(
     figure: &mut Figure,
@@ -102,16 +114,12 @@ pub(super) fn table_1(record: &Record, figure: &mut Figure) {
     );
     for row in PAPER {
         let (case, light) = (case_of(row.signal, row.background), [row.signal, row.background]);
-        let add = |figure: &mut Figure, name: &str, values: Vec<String>, lost: String| {
-            let row = light.map(|light| light.to_string()).into_iter().chain([name.to_owned()]);
-            figure.table.1.push(row.chain(values).chain([lost]).collect());
-        };
         for (name, values) in [("Fit2DGaussian *", row.fit2d_gaussian), ("Gpufit *", row.gpufit)] {
-            add(figure, name, six(&values, &[], 4), String::new());
+            table_row(figure, light, name, (&values, &[]), String::new());
         }
         for (method, errors) in record.errors_of(TABLE_1, &case) {
             let Errors { centre, sigma, lost, .. } = errors;
-            add(figure, method, six(centre, sigma, 4), lost.to_string());
+            table_row(figure, light, method, (centre, sigma), lost.to_string());
             let numbers =
                 [case.clone(), method.to_owned()].into_iter().chain(six(centre, sigma, 5));
             let ends = [lost.to_string(), errors.fits.to_string()];
@@ -195,11 +203,8 @@ pub(super) fn supplement(record: &Record, figure: &mut Figure) {
             figure.chart(&format!("{what}-{side}-{signal}"), &title, x, y, series);
         }
         for (method, errors) in record.errors_of(SUPPLEMENT, &case) {
-            let mut row = of.to_vec();
-            row.push(method.to_owned());
-            row.extend(six(&errors.centre, &errors.sigma, 4));
-            row.push(errors.lost.to_string());
-            figure.table.1.push(row);
+            let (values, lost) = ((&errors.centre[..], &errors.sigma[..]), errors.lost.to_string());
+            table_row(figure, [side as f64, signal], method, values, lost);
         }
     }
 }
