@@ -10,11 +10,14 @@ least once with either build; what is left over of the time goes to further roun
 import argparse
 import math
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parent / "scripts"))
+from common import median, timed  # noqa: E402
 
 CAMERA = "--baseline 100 --sensitivity 1 --pixel-size 100 --backend cpu"
 #: Spots that are found in a frame of the movie, about.
@@ -37,9 +40,7 @@ CASES = [
 
 
 def run(command: str) -> float:
-    begin = time.perf_counter()
-    subprocess.run(command, shell=True, check=True, capture_output=True)
-    return time.perf_counter() - begin
+    return timed(lambda: subprocess.run(command, shell=True, check=True, capture_output=True))
 
 
 def make(old: str, rows: int) -> None:
@@ -83,7 +84,7 @@ def main() -> None:
             longest = max(longest, time.perf_counter() - begin)
         ratios = []
         for case in CASES:
-            before, after = (statistics.median(times[case, build]) for build in (old, new))
+            before, after = (median(times[case, build]) for build in (old, new))
             ratios.append(before / after)
             runs = len(times[case, old])
             print(f"{before:.3f} s, {after:.3f} s, ratio {ratios[-1]:.3f}, {runs} runs each: {case}", flush=True)

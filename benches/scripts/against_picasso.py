@@ -18,11 +18,11 @@ centre's standard deviation σ/√photons. `--tolerance 1e-5 1e-9` adds Picasso'
 
 import argparse
 import os
-import statistics
-import subprocess
 import sys
 import tempfile
 import time
+
+from common import Asked, head, in_turn, median, row
 
 try:
     import numpy as np
@@ -34,32 +34,21 @@ except ImportError as error:
 SIDE = 9
 
 
-class Spotfit:
+class Spotfit(Asked):
     """The process that fits when it is asked to."""
 
     def __init__(self, command, shape, threads, arguments, folder):
         self.folder = folder
-        words = [command, folder, "--shape", shape, "--threads", str(threads)]
-        words += ["--count", str(arguments.count), "--side", str(SIDE)]
-        words += ["--photons", str(arguments.photons), "--background", str(arguments.background)]
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True)
-        if self.process.stdout.readline().strip() != "ready":
-            sys.exit(f"{command} did not start")
+        numbers = ["--count", arguments.count, "--side", SIDE, "--photons", arguments.photons, "--background", arguments.background]
+        super().__init__(command, folder, "--shape", shape, "--threads", threads, *numbers, ready="ready")
 
     def fit(self, criteria):
         """The seconds, what else it says, and the fits."""
-        self.process.stdin.write(criteria + "\n")
-        self.process.stdin.flush()
-        seconds, evaluations, converged = map(float, self.process.stdout.readline().split())
-        return seconds, (evaluations, converged), self.read("fits.f64").reshape(-1, 4)
+        seconds, *more = self.ask(criteria)
+        return seconds, more, self.read("fits.f64").reshape(-1, 4)
 
     def read(self, name, kind="<f8"):
         return np.fromfile(os.path.join(self.folder, name), dtype=kind)
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait()
 
 
 def picasso(model, windows, start, tolerance, threads):
@@ -89,37 +78,25 @@ def compare(shape, threads, arguments):
     with tempfile.TemporaryDirectory() as folder:
         spotfit = Spotfit(arguments.fit_stack, shape, threads, arguments, folder)
         windows = spotfit.read("windows.f32", "<f4").reshape(-1, SIDE, SIDE)
-        model = gaussfit.SPHERICAL if shape == "circular" else gaussfit.ELLIPTIC
         spherical = shape == "circular"
+        model = gaussfit.SPHERICAL if spherical else gaussfit.ELLIPTIC
         start = seeds.initial_parameters_gauss(windows, SIDE, spherical=spherical)
         tight = spotfit.fit("tight")[2]
         unit = np.sqrt(tight[:, 2] * tight[:, 3] / arguments.photons)
-        contestants = {
-            "Spotfit": lambda: spotfit.fit("default"),
-        }
+        contestants = {"Spotfit": lambda: spotfit.fit("default")}
         for tolerance in arguments.tolerance:
-            contestants[f"Picasso, {tolerance:g}"] = lambda tolerance=tolerance: picasso(
-                model, windows, start, tolerance, threads
-            )
-        times = {name: [] for name in contestants}
-        last = {name: fit() for name, fit in contestants.items()}
-        for _ in range(arguments.runs):
-            for name, fit in contestants.items():
-                last[name] = fit()
-                times[name].append(last[name][0])
+            contestants[f"Picasso, {tolerance:g}"] = lambda tolerance=tolerance: picasso(model, windows, start, tolerance, threads)
+        found = {name: runs[1:] for name, runs in in_turn(arguments.runs + 1, contestants).items()}
         spotfit.end()
-    first = statistics.median(times["Spotfit"])
+    times = {name: [run[0] for run in runs] for name, runs in found.items()}
+    first = times["Spotfit"]
     for name, seconds in times.items():
-        median = statistics.median(seconds)
-        _, (steps, converged), fits = last[name]
-        middle, worst = off(fits, tight, unit)
-        spread = (max(seconds) - min(seconds)) / median
-        print(
-            f"| {shape} | {threads} | {name} | {arguments.count / median:,.0f} | {median / first:.1f} | "
-            f"{min(seconds) / min(times['Spotfit']):.1f} | {spread:.0%} | {steps:.1f} | {converged:.4f} | "
-            f"{middle:.1e} | {worst:.1e} |",
-            flush=True,
-        )
+        middle = median(seconds)
+        _, (steps, converged), fits = found[name][-1]
+        near, worst = off(fits, tight, unit)
+        rates = f"{arguments.count / middle:,.0f}", f"{middle / median(first):.1f}", f"{min(seconds) / min(first):.1f}"
+        spread = f"{(max(seconds) - min(seconds)) / middle:.0%}"
+        row(shape, threads, name, *rates, spread, f"{steps:.1f}", f"{converged:.4f}", f"{near:.1e}", f"{worst:.1e}")
 
 
 def main():
@@ -129,9 +106,7 @@ def main():
     parser.add_argument("--photons", type=float, default=1000)
     parser.add_argument("--background", type=float, default=10, help="photons in a pixel")
     own = gauss_schedule(mle=True, use_gpu=False)[0]
-    parser.add_argument(
-        "--tolerance", type=float, nargs="+", default=[own], help="Picasso's tolerances; its own is the default"
-    )
+    parser.add_argument("--tolerance", type=float, nargs="+", default=[own], help="Picasso's tolerances; its own is the default")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--runs", type=int, default=5)
     arguments = parser.parse_args()
@@ -141,8 +116,7 @@ def main():
         "spread of the runs; steps are evaluations (Spotfit) and iterations (Picasso); distance of centres from `tight` in "
         "standard deviations\n"
     )
-    print("| shape | threads | fitter | fits/s | slower | fastest | spread | steps | converged | median | 99 % |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    head("shape | threads | fitter | fits/s | slower | fastest | spread | steps | converged | median | 99 %")
     for shape in ("circular", "elliptical"):
         for threads in arguments.threads:
             compare(shape, threads, arguments)

@@ -10,14 +10,12 @@ Both make room for the outcomes each time: Rust by `spotfit::Fitter::fit`. How l
 
 import argparse
 import os
-import statistics
-import subprocess
 import sys
 import tempfile
-import time
 
 import numpy as np
 import spotfit
+from common import Asked, in_turn, median, timed
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("fit_stack")
@@ -27,45 +25,27 @@ parser.add_argument("--runs", type=int, default=15)
 arguments = parser.parse_args()
 
 with tempfile.TemporaryDirectory() as folder:
-    words = [arguments.fit_stack, folder, "--shape", "circular", "--threads", str(arguments.threads)]
-    words += ["--count", str(arguments.count), "--photons", "1000", "--background", "5"]
-    rust = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    if rust.stdout.readline().strip() != "ready":
-        sys.exit("fit-stack did not start")
+    windows = ["--shape", "circular", "--count", arguments.count, "--photons", 1000, "--background", 5]
+    rust = Asked(arguments.fit_stack, folder, "--threads", arguments.threads, *windows, ready="ready")
     windows = np.fromfile(os.path.join(folder, "windows.f32"), "<f4").reshape(-1, 9, 9)
     fitter = spotfit.Fitter(estimator="mle", threads=arguments.threads)
-    own, other, ready = [], [], []
+    fits = []
+    works = {"ready": lambda: rust.ask("default")[0], "Rust": lambda: rust.ask("anew")[0]}
+    works["Python"] = lambda: timed(lambda: fits.append(fitter.fit(windows)))
 
-    def asked(how):
-        rust.stdin.write(f"{how}\n")
-        rust.stdin.flush()
-        return float(rust.stdout.readline().split()[0])
-
-    for run in range(arguments.runs + 1):
-        again = asked("default")
-        seconds = asked("anew")
-        begin = time.perf_counter()
-        fits = fitter.fit(windows)
-        taken = time.perf_counter() - begin
+    def compared() -> None:
         found = np.fromfile(os.path.join(folder, "fits.f64"), "<f8").reshape(-1, 4)
-        if not np.array_equal(fits.x, found[:, 0].astype(np.float32), equal_nan=True):
+        if not np.array_equal(fits.pop().x, found[:, 0].astype(np.float32), equal_nan=True):
             sys.exit("Python and Rust have found different fits")
-        if run:
-            own.append(taken)
-            other.append(seconds)
-            ready.append(again)
-    rust.stdin.close()
-    rust.wait()
-ratios = [mine / theirs for mine, theirs in zip(own, other)]
+
+    times = {name: runs[1:] for name, runs in in_turn(arguments.runs + 1, works | {"": compared}).items()}
+    rust.end()
+ratio = median([mine / theirs for mine, theirs in zip(times["Python"], times["Rust"])])
+ready, own, mine = (median(times[name]) * 1e3 for name in ("ready", "Rust", "Python"))
 print(
-    f"{arguments.count:,} windows of 9×9, {fitter.threads} threads: Rust {statistics.median(other) * 1e3:.1f} ms, Python "
-    f"{statistics.median(own) * 1e3:.1f} ms; ratio {statistics.median(ratios):.3f} (median of {arguments.runs} pairs); Rust in memory "
-    f"that it has already {statistics.median(ready) * 1e3:.1f} ms"
+    f"{arguments.count:,} windows of 9×9, {fitter.threads} threads: Rust {own:.1f} ms, Python {mine:.1f} ms; ratio {ratio:.3f} (median of "
+    f"{arguments.runs} pairs); Rust in memory that it has already {ready:.1f} ms"
 )
-ten, few = windows[:10].copy(), []
-for _ in range(arguments.runs):
-    begin = time.perf_counter()
-    for _ in range(1000):
-        fitter.fit(ten)
-    few.append((time.perf_counter() - begin) / 1000)
-print(f"ten windows: {statistics.median(few) * 1e6:.1f} µs a call, the fits among them")
+ten = windows[:10].copy()
+few = [timed(lambda: [fitter.fit(ten) for _ in range(1000)]) / 1000 for _ in range(arguments.runs)]
+print(f"ten windows: {median(few) * 1e6:.1f} µs a call, the fits among them")

@@ -15,10 +15,10 @@ import argparse
 import csv
 import math
 import pathlib
-import subprocess
 import sys
 import tempfile
-import time
+
+from common import call, head, row, timed
 
 try:
     import numpy as np
@@ -50,9 +50,7 @@ def ours(spotfit, file, camera, *words):
     """Frame, x, y, counts and sigma of each localization, and the seconds it took."""
     with tempfile.TemporaryDirectory() as folder:
         table = pathlib.Path(folder) / "locs.csv"
-        begin = time.perf_counter()
-        subprocess.run([spotfit, "localize", file, "-o", table, "--threads", "1", *camera, *words], check=True, capture_output=True)
-        seconds = time.perf_counter() - begin
+        _, seconds = call(spotfit, "localize", file, "-o", table, "--threads", 1, *camera, *words)
         with open(table) as lines:
             rows = list(csv.DictReader(lines))
     names = {name.split(" ")[0]: name for name in rows[0]}
@@ -64,13 +62,18 @@ def ours(spotfit, file, camera, *words):
 
 
 def theirs(movie, sigma, threshold):
-    begin = time.perf_counter()
-    daostorm_3d.locate(movie[0], radius=sigma, model="2dfixed", threshold=threshold, engine="numba")
-    begin, rows = time.perf_counter(), []
-    for number, frame in enumerate(movie):
-        table = daostorm_3d.locate(frame, radius=sigma, model="2dfixed", threshold=threshold, engine="numba")
-        rows += [[number, x, y, mass, sigma] for x, y, mass in table[["x", "y", "mass"]].to_numpy()]
-    return np.array(rows), time.perf_counter() - begin
+    rows = []
+
+    def locate(frames):
+        for number, frame in enumerate(frames):
+            table = daostorm_3d.locate(frame, radius=sigma, model="2dfixed", threshold=threshold, engine="numba")
+            rows.extend([number, x, y, mass, sigma] for x, y, mass in table[["x", "y", "mass"]].to_numpy())
+
+    # The first frame is compiled for.
+    locate(movie[:1])
+    rows.clear()
+    seconds = timed(lambda: locate(movie))
+    return np.array(rows), seconds
 
 
 def drawn(found, shape):
@@ -95,7 +98,6 @@ def main():
     movie = np.load(arguments.movie).astype(float) - BASELINE
     slope, offset = noise(movie)
     camera = ["--baseline", BASELINE, "--sensitivity", 1 / slope, "--read-noise", math.sqrt(offset) / slope]
-    camera = [str(word) for word in camera]
     print(f"variance of a pixel in counts²: {offset:.1f} + {slope:.2f} times its mean\n")
     results = {ONE: ours(arguments.spotfit, arguments.movie, camera, "--estimator", "mle")}
     results[JOINT] = ours(arguments.spotfit, arguments.movie, camera, "--emitters", "auto", "--sigma", "shared")
@@ -112,13 +114,13 @@ def main():
     disc = np.hypot(*np.mgrid[-3:4, -3:4]) <= 3
     near = np.array([ndimage.binary_dilation(frame, disc) for frame in near])
     print(f"sigma {sigma:.2f} pixels; threshold of the peer {faint:.1f} counts, the peak of the faintest tenth of ours\n")
-    print("| method | spots a frame | residual χ² a pixel | ms a frame |\n|---|---|---|---|")
+    head("method | spots a frame | residual χ² a pixel | ms a frame")
     for name, (found, seconds) in results.items():
         light = drawn(found, movie.shape)
         ground = np.array([ndimage.gaussian_filter(ndimage.median_filter(rest, 21), 5) for rest in movie - light])
         variance = offset + slope * np.maximum(light + ground, 1)
         chi2 = ((movie - light - ground) ** 2 / variance)[near].mean()
-        print(f"| {name} | {len(found) / len(movie):.0f} | {chi2:.2f} | {1e3 * seconds / len(movie):.0f} |")
+        row(name, f"{len(found) / len(movie):.0f}", f"{chi2:.2f}", f"{1e3 * seconds / len(movie):.0f}")
     if arguments.picture:
         draw(movie[0], results, arguments.picture)
 

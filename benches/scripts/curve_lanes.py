@@ -5,14 +5,12 @@ cargo build --release --bin spotfit && python3 benches/scripts/curve_lanes.py [R
 
 from __future__ import annotations
 
-import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
+from common import call, in_turn, median
 
 COMMAND = Path("target/release/spotfit")
 BACKENDS = ("reference", "cpu")
@@ -33,14 +31,10 @@ def main() -> None:
             decay = 10 * np.exp(-6 * x / points) + 1
             np.save(data, decay + 0.2 * random.normal(size=(sets, points)))
             for name, words in ASKED.items():
-                seconds: dict[str, list[float]] = {backend: [] for backend in BACKENDS}
-                for _ in range(rounds):
-                    for backend in BACKENDS:
-                        asked = [COMMAND, "curve", data, "-m", "exponential", *words, "--backend", backend, "-o", fits, "--overwrite"]
-                        begin = time.perf_counter()
-                        subprocess.run(asked, check=True, stderr=subprocess.DEVNULL)
-                        seconds[backend].append(time.perf_counter() - begin)
-                told = ", ".join(f"{backend} {statistics.median(of):.2f} s" for backend, of in seconds.items())
+                asked = [COMMAND, "curve", data, "-m", "exponential", *words, "-o", fits, "--overwrite", "--backend"]
+                works = {backend: lambda backend=backend: call(*asked, backend)[1] for backend in BACKENDS}
+                seconds = in_turn(rounds, works)
+                told = ", ".join(f"{backend} {median(of):.2f} s" for backend, of in seconds.items())
                 print(f"{sets} of {points} points, {name}: {told}", flush=True)
 
 

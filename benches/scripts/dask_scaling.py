@@ -12,11 +12,13 @@ of as many processes do with the same chunks without dask.
 from __future__ import annotations
 
 import argparse
-import os
+import multiprocessing
 import platform
-import statistics
 import sys
+import threading
 import time
+
+from common import PROCESSORS, in_turn, median
 
 #: Windows of a chunk: tenths of a second of work, far more than dask needs to hand it out.
 CHUNK = 100_000
@@ -38,9 +40,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3, help="of each; default: 3")
     parser.add_argument("--anyway", action="store_true", help="also with fewer processors, where the ratio says nothing")
     options = parser.parse_args()
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if processors < 16 and not options.anyway:
-        print(f"skipped: {processors} processors, and 16 are needed")
+    if PROCESSORS < 16 and not options.anyway:
+        print(f"skipped: {PROCESSORS} processors, and 16 are needed")
         return
     import dask.array as da
     import numpy as np
@@ -71,31 +72,27 @@ def main() -> None:
         for client in one, four:
             # Imports, threads and the first chunks.
             seconds(client, True)
-        times = {(name, fit): [] for name in ("one", "four") for fit in (True, False)}
-        for _ in range(options.runs):
-            for (name, fit), taken in times.items():
-                taken.append(seconds(one if name == "one" else four, fit))
-    median = {key: statistics.median(taken) for key, taken in times.items()}
-    print(f"Spotfit {spotfit.__version__}, Python {platform.python_version()}, {processors} processors, {count * CHUNK:,} windows of 9×9")
-    for name, words in ("one", "1 worker of 4 threads "), ("four", "4 workers of 4 threads"):
+        clusters = {"1 worker of 4 threads ": one, "4 workers of 4 threads": four}
+        works = {(name, fit): lambda of=of, fit=fit: seconds(of, fit) for name, of in clusters.items() for fit in (True, False)}
+        times = in_turn(options.runs, works)
+    medians = {key: median(taken) for key, taken in times.items()}
+    print(f"Spotfit {spotfit.__version__}, Python {platform.python_version()}, {PROCESSORS} processors, {count * CHUNK:,} windows of 9×9")
+    for name in clusters:
         spread = ", ".join(f"{taken:.2f}" for taken in times[name, True])
-        print(f"{words}: {median[name, True]:.2f} s ({spread}), of which making the windows {median[name, False]:.2f} s")
-    print(f"ratio: {median['one', True] / median['four', True]:.2f} (median of {options.runs} in turns)")
+        print(f"{name}: {medians[name, True]:.2f} s ({spread}), of which making the windows {medians[name, False]:.2f} s")
+    few, many = (medians[name, True] for name in clusters)
+    print(f"ratio: {few / many:.2f} (median of {options.runs} in turns)")
 
     # What the processors give without dask: the same chunks in the threads of as many processes.
-    rates = {(workers, made_anew): [] for workers in (1, 4) for made_anew in (True, False)}
-    for _ in range(options.runs):
-        for (workers, made_anew), found in rates.items():
-            found.append(without_dask(workers, made_anew))
-    for made_anew, words in (True, "made for each fit"), (False, "that stay where they are"):
-        few, many = (statistics.median(rates[workers, made_anew]) for workers in (1, 4))
+    works = {(n, anew): lambda n=n, anew=anew: without_dask(n, anew) for n in (1, 4) for anew in (True, False)}
+    rates = in_turn(options.runs, works)
+    for anew, words in (True, "made for each fit"), (False, "that stay where they are"):
+        few, many = (median(rates[workers, anew]) for workers in (1, 4))
         print(f"without dask, windows {words}: {few:.1f} and {many:.1f} chunks a second: {many / few:.2f}")
 
 
 def fit_chunks(made_anew, barrier, found):
     """Fits ten chunks in each of four threads, and tells how long that took."""
-    import threading
-
     import spotfit
     from spotfit._fit import fit_quietly
 
@@ -125,8 +122,6 @@ def repeat(few):
 
 def without_dask(workers, made_anew):
     """Chunks a second of so many processes of four threads."""
-    import multiprocessing
-
     context = multiprocessing.get_context("spawn")
     barrier, found = context.Barrier(workers), context.Queue()
     processes = [context.Process(target=fit_chunks, args=(made_anew, barrier, found)) for _ in range(workers)]

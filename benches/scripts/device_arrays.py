@@ -5,12 +5,11 @@ The kernel's own time is that by PyTorch's profiler, so both are of the same run
     python3 benches/scripts/device_arrays.py [WINDOWS] [RUNS]
 """
 
-import statistics
 import sys
-import time
 
 import spotfit
 import torch
+from common import median, timed
 from torch.profiler import ProfilerActivity, profile
 
 count = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000
@@ -25,20 +24,12 @@ print(f"{torch.cuda.get_device_name()}: {count} windows of 9×9 float32, {runs} 
 
 for name, words in ("circular", {}), ("circular, mle", {"estimator": "mle"}), ("elliptical", {"shape": "elliptical"}):
     fitter = spotfit.Fitter(**words)  # type: ignore[arg-type]
-    for _ in range(3):
-        fits = fitter.fit(spots)
-        del fits
-    whole = []
-    for _ in range(runs):
-        begin = time.perf_counter()
-        fits = fitter.fit(spots)
-        whole.append(time.perf_counter() - begin)
-        del fits
+    fit = lambda: fitter.fit(spots)  # noqa: E731
+    whole = [timed(fit) for _ in range(3 + runs)][3:]
     with profile(activities=[ProfilerActivity.CUDA], acc_events=True) as seen:
         for _ in range(runs):
-            fits = fitter.fit(spots)
-            del fits
+            fit()
     kernels = [event.device_time * 1e-6 for event in seen.events() if event.name == "fit"]
-    call, kernel = statistics.median(whole), statistics.median(kernels)
+    call, kernel = median(whole), median(kernels)
     print(f"{name}: a call {call * 1e3:.3f} ms, {count / call / 1e9:.3f}·10⁹ fits/s; the kernel {kernel * 1e3:.3f} ms, "
           f"{count / kernel / 1e9:.3f}·10⁹; {kernel / call:.1%} of its rate")

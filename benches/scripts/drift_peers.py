@@ -37,12 +37,12 @@ Before a case is timed its first table is searched once, so that nothing is comp
 
 import argparse
 import os
-import resource
 import sys
 import time
 
-# Before anything that reads it.
-os.environ.update({name: "1" for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")})
+from common import ONE_THREAD, head, processors, row
+
+os.environ.update(ONE_THREAD)
 
 try:
     import numpy as np
@@ -151,8 +151,7 @@ PEERS = {
 
 def processor_seconds():
     """What this process took with all its threads, and those that it started and that ended."""
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
+    return time.process_time() + processors()
 
 
 def measure(find, setting, table):
@@ -191,7 +190,7 @@ def compare(name, arguments):
                 print(f"  {table.name}, {text.format(setting)}: left {listed(left)} nm, {seconds:.2f} s", file=sys.stderr)
         rows = sum(len(table.frame) for table in tables) // len(tables)
         left = listed(np.mean(found, axis=0)) if found else "–"
-        print(f"| {name} | {rows} | {text.format(setting)} | {len(found)} | {left} | {np.mean(times):.2f} |", flush=True)
+        row(name, rows, text.format(setting), len(found), left, f"{np.mean(times):.2f}")
 
 
 def main():
@@ -203,8 +202,7 @@ def main():
     parser.add_argument("--verbose", action="store_true", help="also say what is left in each table")
     arguments = parser.parse_args()
     print(f"Means of {len(arguments.seeds)} seeds; lengths are root mean squares in nm.\n")
-    print("| case | rows | peer | answered | left | processor, s |")
-    print("|---|---|---|---|---|---|")
+    head("case | rows | peer | answered | left | processor, s")
     for name in arguments.cases:
         compare(name, arguments)
 

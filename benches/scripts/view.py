@@ -9,17 +9,18 @@ h5py.
 import argparse
 import json
 import signal
-import statistics
 import subprocess
 import tempfile
 import threading
 import time
 import urllib.parse
 import urllib.request
+from itertools import product
 from pathlib import Path
 
 import h5py
 import numpy as np
+from common import call, median
 
 FIELD = 40_960.0  # nanometres
 PIXEL = 100.0
@@ -31,8 +32,11 @@ def write_table(path: Path, rows: int) -> None:
     filament = random.integers(0, 200, rows)
     angle, start = random.uniform(0, 2 * np.pi, 200), random.uniform(0, FIELD, (200, 2))
     along, across = random.uniform(-8000, 8000, rows), random.normal(0, 15, rows)
-    x = np.where(on, start[filament, 0] + along * np.cos(angle[filament]) - across * np.sin(angle[filament]), random.uniform(0, FIELD, rows))
-    y = np.where(on, start[filament, 1] + along * np.sin(angle[filament]) + across * np.cos(angle[filament]), random.uniform(0, FIELD, rows))
+    cos, sin = np.cos(angle[filament]), np.sin(angle[filament])
+    x, y = (
+        np.where(on, start[filament, axis] + moved, random.uniform(0, FIELD, rows))
+        for axis, moved in enumerate((along * cos - across * sin, along * sin + across * cos))
+    )
     uncertainty = random.uniform(5, 20, rows) / PIXEL
     columns = {
         "frame": np.sort(random.integers(0, 50_000, rows)).astype("u4"),
@@ -76,19 +80,15 @@ class Window:
         except OSError:
             pass
 
-    def get(self, path: str, **query: object) -> tuple[float, bytes]:
-        text = urllib.parse.urlencode(query)
-        begin = time.perf_counter()
-        with urllib.request.urlopen(f"{self.address}{path}?{text}") as answer:
-            body = answer.read()
-        return time.perf_counter() - begin, body
-
-    def post(self, path: str, **content: object) -> tuple[float, dict]:
-        request = urllib.request.Request(self.address + path, json.dumps(content).encode(), {"Content-Type": "application/json"})
+    def get(self, path: str, content: dict | None = None, **query: object) -> tuple[float, bytes]:
+        """The seconds and the answer; something with content is posted."""
+        body = None if content is None else json.dumps(content).encode()
+        address = f"{self.address}{path}?{urllib.parse.urlencode(query)}"
+        request = urllib.request.Request(address, body, {"Content-Type": "application/json"} if body else {})
         begin = time.perf_counter()
         with urllib.request.urlopen(request) as answer:
             body = answer.read()
-        return time.perf_counter() - begin, json.loads(body)
+        return time.perf_counter() - begin, body
 
     def memory(self, what: str = "VmRSS") -> float:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
@@ -100,25 +100,53 @@ class Window:
         self.process.wait(5)
 
 
+def extent_text(extent: list[float]) -> str:
+    return ",".join(map(str, extent))
+
+
 def tiles(window: Window, runs: int, extent: list[float], **words: object) -> None:
     """Tiles at every zoom, from one that shows all to those whose pixels are a nanometre: of each, the one with most in it and others."""
     left, top, right, bottom = extent
-    side = max(right - left, bottom - top)
-    zoom = int(np.ceil(np.log2(side / 256)))
-    worst, all_times = 0.0, []
+    zoom = int(np.ceil(np.log2(max(right - left, bottom - top) / 256)))
     random = np.random.default_rng(2)
+    all_times: list[float] = []
     for power in range(zoom + 2, zoom - 9, -1):
         pixel = 2.0**power
-        _, told = window.get("api/contrast", tables=0, pixel=pixel, extent=",".join(map(str, [left, top, min(right, left + 1280 * pixel), min(bottom, top + 800 * pixel)])), **words)
-        peak = json.loads(told)["peak"]
+        seen = extent_text([left, top, min(right, left + 1280 * pixel), min(bottom, top + 800 * pixel)])
+        peak = json.loads(window.get("api/contrast", tables=0, pixel=pixel, extent=seen, **words)[1])["peak"]
         times = []
         for _ in range(runs):
-            x, y = random.uniform(left, right), random.uniform(top, bottom)
-            spent, _ = window.get("api/tile", tables=0, pixel=pixel, x=int(x // (256 * pixel)), y=int(y // (256 * pixel)), peak=peak, **words)
-            times.append(1e3 * spent)
-        print(f"  pixel 2^{power:<3} median {statistics.median(times):6.1f} ms, worst {max(times):6.1f} ms")
-        worst, all_times = max(worst, max(times)), all_times + times
-    print(f"  all: median {statistics.median(all_times):.1f} ms, worst {worst:.1f} ms")
+            x, y = (int(random.uniform(*ends) // (256 * pixel)) for ends in ((left, right), (top, bottom)))
+            times.append(1e3 * window.get("api/tile", tables=0, pixel=pixel, x=x, y=y, peak=peak, **words)[0])
+        print(f"  pixel 2^{power:<3} median {median(times):6.1f} ms, worst {max(times):6.1f} ms")
+        all_times += times
+    print(f"  all: median {median(all_times):.1f} ms, worst {max(all_times):.1f} ms")
+
+
+def table(program: str, folder: Path, path: Path, runs: int) -> None:
+    """How soon a table is there, its first picture, tiles in several ways, and a histogram."""
+    begin = time.perf_counter()
+    window = Window(program, folder, str(path))
+    while not (known := [event for event in window.events if event["kind"] in ("rows", "failed")]):
+        time.sleep(0.01)
+    shown = known[0]["table"]
+    print(f"{shown['rows']} rows are there after {time.perf_counter() - begin:.2f} s; {window.memory():.2f} GB")
+    extent = shown["extent"]
+    begin = time.perf_counter()
+    pixel = 2.0 ** np.ceil(np.log2(max(extent[2] - extent[0], extent[3] - extent[1]) / 1024))
+    words = {"tables": 0, "pixel": pixel, "colour_by": "density"}
+    peak = json.loads(window.get("api/contrast", extent=extent_text(extent), **words)[1])["peak"]
+    columns, rows = (range(int(extent[at] // (256 * pixel)), int(extent[at + 2] // (256 * pixel)) + 1) for at in (0, 1))
+    for x, y in product(columns, rows):
+        window.get("api/tile", x=x, y=y, peak=peak, **words)
+    print(f"first picture of about 1024 pixels: {time.perf_counter() - begin:.2f} s")
+    for more in ({}, {"colour_by": "z"}, {"blur": "none"}, {"filter": "photons > 800"}):
+        words = {"colour_by": "density"} | more
+        print(f"tiles, {words}:")
+        tiles(window, runs, extent, **words)
+    spent, _ = window.get("api/histogram", table=0, column="photons", bins=200)
+    print(f"histogram {1e3 * spent:.0f} ms; at most {window.memory('VmHWM'):.2f} GB")
+    window.close()
 
 
 def main() -> None:
@@ -129,46 +157,25 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=15, help="tiles of each zoom")
     parser.add_argument("--preview", action="store_true", help="measure previews")
     arguments = parser.parse_args()
-    program = str(Path(arguments.spotfit).resolve())
+    program, runs = str(Path(arguments.spotfit).resolve()), arguments.runs
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if arguments.rows:
-            table = (arguments.table or folder / "locs.hdf5").resolve()
-            if not table.exists():
-                write_table(table, arguments.rows)
-            begin = time.perf_counter()
-            window = Window(program, folder, str(table))
-            while not any(event["kind"] in ("rows", "failed") for event in window.events):
-                time.sleep(0.01)
-            shown = next(event for event in window.events if event["kind"] in ("rows", "failed"))["table"]
-            print(f"{shown['rows']} rows are there after {time.perf_counter() - begin:.2f} s; {window.memory():.2f} GB")
-            extent = shown["extent"]
-            begin = time.perf_counter()
-            pixel = 2.0 ** np.ceil(np.log2(max(extent[2] - extent[0], extent[3] - extent[1]) / 1024))
-            _, told = window.get("api/contrast", tables=0, pixel=pixel, extent=",".join(map(str, extent)), colour_by="density")
-            for x in range(int(extent[0] // (256 * pixel)), int(extent[2] // (256 * pixel)) + 1):
-                for y in range(int(extent[1] // (256 * pixel)), int(extent[3] // (256 * pixel)) + 1):
-                    window.get("api/tile", tables=0, pixel=pixel, x=x, y=y, peak=json.loads(told)["peak"], colour_by="density")
-            print(f"first picture of about 1024 pixels: {time.perf_counter() - begin:.2f} s")
-            for words in ({"colour_by": "density"}, {"colour_by": "z"}, {"colour_by": "density", "blur": "none"}, {"colour_by": "density", "filter": "photons > 800"}):
-                print(f"tiles, {words}:")
-                tiles(window, arguments.runs, extent, **words)
-            spent, _ = window.get("api/histogram", table=0, column="photons", bins=200)
-            print(f"histogram {1e3 * spent:.0f} ms; at most {window.memory('VmHWM'):.2f} GB")
-            window.close()
+            path = (arguments.table or folder / "locs.hdf5").resolve()
+            if not path.exists():
+                write_table(path, arguments.rows)
+            table(program, folder, path, runs)
         for side in (512, 2048):
             frames = 64
-            words = [program, "simulate", "movie", "-o", "movie.tif", "--frames", str(frames), "--width", str(side), "--height", str(side), "--baseline", "100"]
-            subprocess.run(words, cwd=folder, check=True, capture_output=True)
+            sides = ["--width", side, "--height", side]
+            call(program, "simulate", "movie", "-o", "movie.tif", "--frames", frames, *sides, "--baseline", 100, cwd=folder)
             window = Window(program, folder, "movie.tif")
-            times = [1e3 * window.get("api/frame", number=1 + number % frames)[0] for number in range(arguments.runs)]
-            print(f"frame {side}×{side}: median {statistics.median(times):.1f} ms")
+            times = [1e3 * window.get("api/frame", number=1 + number % frames)[0] for number in range(runs)]
+            print(f"frame {side}×{side}: median {median(times):.1f} ms")
             if arguments.preview:
-                times = []
-                for run in range(arguments.runs + 1):
-                    options = ["--baseline", "100", "--threshold", str(5 + 0.1 * run)]
-                    times.append(1e3 * window.post("api/preview", words=options, frame=10)[0])
-                print(f"changed option {side}×{side}: median {statistics.median(times[1:]):.1f} ms, worst {max(times[1:]):.1f} ms, first {times[0]:.1f} ms")
+                words = [["--baseline", "100", "--threshold", str(5 + 0.1 * run)] for run in range(runs + 1)]
+                first, *times = (1e3 * window.get("api/preview", {"words": own, "frame": 10})[0] for own in words)
+                print(f"changed option {side}×{side}: median {median(times):.1f} ms, worst {max(times):.1f} ms, first {first:.1f} ms")
             window.close()
 
 

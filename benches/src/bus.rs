@@ -1,11 +1,11 @@
 //! The bus between pinned host memory and a device, by itself: what no backend can be faster than.
 
-use std::time::Instant;
-
 use cudarc::driver::DriverError;
 use cudarc::driver::result::{self, stream};
 use cudarc::driver::sys::{CUcontext, CUdevice, CUdeviceptr, CUstream};
 use fit_gpu::{GpuError, PinnedBuffer, devices};
+
+use crate::report::{median, timed};
 
 /// The bus of a device, to be measured by copies.
 pub struct Bus {
@@ -67,10 +67,9 @@ impl Bus {
         let (back_from, back_to) = (self.out.0, &mut self.out.1[..bytes_out]);
         // SAFETY: the context is retained as long as this lives.
         unsafe { result::ctx::set_current(self.context).map_err(named("cuCtxSetCurrent"))? };
-        let begin = Instant::now();
         // SAFETY: both sides have so many bytes, nobody else uses them, and the stream is waited for: at the latest
         // when this is dropped, before the memory goes.
-        unsafe {
+        let copied = timed(|| unsafe {
             if bytes_in > 0 {
                 let copy = result::memcpy_htod_async(to, from, self.stream);
                 copy.map_err(named("cuMemcpyHtoDAsync"))?;
@@ -79,10 +78,20 @@ impl Bus {
                 let copy = result::memcpy_dtoh_async(back_to, back_from, self.stream);
                 copy.map_err(named("cuMemcpyDtoHAsync"))?;
             }
-            stream::synchronize(self.stream).map_err(named("cuStreamSynchronize"))?;
-        }
-        Ok(begin.elapsed().as_secs_f64())
+            stream::synchronize(self.stream).map_err(named("cuStreamSynchronize"))
+        });
+        copied.map(|(seconds, ())| seconds)
     }
+}
+
+/// Bytes a second from pinned memory to the first device, when so many are copied: the median of five.
+///
+/// # Errors
+/// [`GpuError`].
+pub fn bandwidth(bytes: usize) -> Result<f64, GpuError> {
+    let mut bus = Bus::new(0, bytes)?;
+    let times = (0..5).map(|_| bus.seconds(bytes, 0)).collect::<Result<Vec<_>, _>>()?;
+    Ok(bytes as f64 / median(&times))
 }
 
 impl Drop for Bus {

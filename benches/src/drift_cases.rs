@@ -6,6 +6,8 @@ use std::f64::consts::TAU;
 
 use fit_sim::{MovieSimulation, Random};
 
+use crate::report::median;
+
 /// Nanometres of a pixel.
 const PIXEL: f64 = 100.0;
 /// So many times the error of x is that of z.
@@ -38,6 +40,25 @@ pub struct Table {
 }
 
 impl Table {
+    fn new(count: usize, name: String) -> Self {
+        Self { count: count as u32, name, ..Self::default() }
+    }
+
+    /// Adds a localization that has moved, with an error of this size.
+    fn add(
+        &mut self,
+        frame: u32,
+        place: [f64; 2],
+        moved: [f64; 3],
+        error: f64,
+        random: &mut Random,
+    ) {
+        self.frames.push(frame);
+        self.uncertainty.push(error);
+        self.x.push(place[0] + moved[0] + error * random.normal());
+        self.y.push(place[1] + moved[1] + error * random.normal());
+    }
+
     /// The median uncertainty of x and y.
     pub fn precision(&self) -> f64 {
         median(&self.uncertainty)
@@ -185,7 +206,7 @@ fn simulate(
     let seen = (-SHARE / on).exp() * (1.0 - SHARE + on) / (1.0 + on);
     simulation.molecules = simulation.molecules_for(spots / seen);
     let photons = simulation.signal;
-    let mut table = Table { count: count as u32, name: name.into(), ..Table::default() };
+    let mut table = Table::new(count, name.into());
     let mut plan = simulation.plan().expect("a sound simulation");
     for first in (0..count).step_by(PIECE) {
         let frames = first..count.min(first + PIECE);
@@ -195,10 +216,7 @@ fn simulate(
             for spot in piece.truth(frame).filter(|spot| spot.signal >= SHARE * photons) {
                 let error = (10.0 * (1000.0 / spot.signal).sqrt()).clamp(10.0, 20.0);
                 let place = [PIXEL * spot.shape.x, PIXEL * spot.shape.y];
-                table.frames.push(frame as u32);
-                table.uncertainty.push(error);
-                table.x.push(place[0] + moved[0] + error * random.normal());
-                table.y.push(place[1] + moved[1] + error * random.normal());
+                table.add(frame as u32, place, moved, error, random);
                 if depth {
                     let height = 200.0 * (spot.shape.x / 16.0).sin();
                     table.z.push(height + moved[2] + DEPTH * error * random.normal());
@@ -229,12 +247,8 @@ fn geometric(mean: f64, random: &mut Random) -> u32 {
     frames
 }
 
-/// A localization before drift and errors.
-#[derive(Clone, Copy)]
-struct Seen {
-    frame: u32,
-    place: [f64; 2],
-}
+/// The frame and the place of a localization before drift and errors.
+type Seen = (u32, [f64; 2]);
 
 /// The frames of a molecule from a random one on: `length` of them, and one is dark before each with the
 /// probability `dark`. Those after the end of the movie are not seen.
@@ -252,7 +266,7 @@ fn blink(
             frame += 1 + u32::from(random.uniform() < dark);
         }
         if frame < frames {
-            rows.push(Seen { frame, place });
+            rows.push((frame, place));
         }
     }
 }
@@ -265,15 +279,11 @@ fn observe(
     name: String,
     random: &mut Random,
 ) -> Table {
-    rows.sort_by_key(|row| row.frame);
-    let mut table = Table { count: truth.len() as u32, name, ..Table::default() };
-    for Seen { frame, place } in rows {
-        let moved = truth[frame as usize];
+    rows.sort_by_key(|row| row.0);
+    let mut table = Table::new(truth.len(), name);
+    for (frame, place) in rows {
         let error = precision * log_uniform(0.7, 1.4, random);
-        table.frames.push(frame);
-        table.uncertainty.push(error);
-        table.x.push(place[0] + moved[0] + error * random.normal());
-        table.y.push(place[1] + moved[1] + error * random.normal());
+        table.add(frame, place, truth[frame as usize], error, random);
     }
     table.truth = truth;
     table
@@ -498,48 +508,21 @@ pub fn left(found: &[f64], truth: &[[f64; 3]], axis: usize) -> Vec<f64> {
 }
 
 /// The root of the mean of the squares; NaN if there are none.
-pub fn rms(values: impl IntoIterator<Item = f64>) -> f64 {
-    let (mut sum, mut count) = (0.0, 0.0);
-    for value in values {
-        sum += value * value;
-        count += 1.0;
-    }
-    f64::sqrt(sum / count)
+pub fn rms(values: &[f64]) -> f64 {
+    (values.iter().map(|value| value * value).sum::<f64>() / values.len() as f64).sqrt()
 }
 
-/// The median, the upper of two; NaN if there are none.
-pub fn median(values: &[f64]) -> f64 {
-    let mut values = values.to_vec();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
-}
-
-/// The root mean square over frames and axes of what is [`left`] in units of the stated errors; found and stated are those
-/// of x, y and, if there is one, z. NaN if errors are missing.
-pub fn ratio(found: &[&[f64]], stated: &[&[f64]], truth: &[[f64; 3]]) -> f64 {
+/// What is [`left`] in units of the stated errors, axis by axis; found and stated are those of x, y and, if there is one, z. NaN if errors
+/// are missing.
+pub fn in_errors(found: &[&[f64]], stated: &[&[f64]], truth: &[[f64; 3]]) -> Vec<f64> {
     if found.iter().zip(stated).any(|(found, stated)| found.len() != stated.len()) {
-        return f64::NAN;
+        return vec![f64::NAN];
     }
-    rms(in_errors(found, stated, truth))
-}
-
-/// The most that is [`left`] in any frame and axis in units of the stated errors; NaN if errors are missing, or if they or
-/// what was found is.
-pub fn most(found: &[&[f64]], stated: &[&[f64]], truth: &[[f64; 3]]) -> f64 {
-    if found.iter().zip(stated).any(|(found, stated)| found.len() != stated.len()) {
-        return f64::NAN;
-    }
-    let larger =
-        |most: f64, off: f64| if off.abs() > most || off.is_nan() { off.abs() } else { most };
-    in_errors(found, stated, truth).fold(0.0, larger)
-}
-
-/// What is left in units of the stated errors, axis by axis.
-fn in_errors(found: &[&[f64]], stated: &[&[f64]], truth: &[[f64; 3]]) -> impl Iterator<Item = f64> {
-    found.iter().zip(stated).enumerate().flat_map(|(axis, (found, stated))| {
-        let off = left(found, truth, axis).into_iter();
+    let axes = found.iter().zip(stated).enumerate();
+    let of = axes.flat_map(|(axis, (found, stated))| {
+        let off = left(found, truth, axis).into_iter().zip(stated.iter());
         // A frame without error that is said to be so is right.
-        let error = |(off, &error): (f64, &f64)| if off == 0.0 { 0.0 } else { off / error };
-        off.zip(stated.iter()).map(error).collect::<Vec<_>>()
-    })
+        off.map(|(off, &error)| if off == 0.0 { 0.0 } else { off / error })
+    });
+    of.collect()
 }

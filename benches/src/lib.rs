@@ -5,13 +5,28 @@ pub mod bus;
 pub mod drift_cases;
 pub mod library;
 pub mod peers;
+pub mod report;
+pub mod sets;
 pub mod suite;
 
-use fit_core::{Circle, Fit, Scalar, Size, Start};
-use fit_sim::{GpufitBenchmark, SimulatedSpots, SpotSimulation};
+use fit_core::{Fit, Scalar, Size, Status};
+use fit_sim::{GpufitBenchmark, SimulatedSpots, SpotSimulation, Truth};
 use fit_tests::explicit::ExplicitStart;
-use ndarray::Axis;
 use rayon::prelude::*;
+use report::median;
+
+/// What a fitter of amplitude, x, y, σ and background found in so many iterations and evaluations.
+fn outcome(
+    [amplitude, x, y, sigma, background]: [f64; 5],
+    chi2: f64,
+    [iterations, evaluations]: [u32; 2],
+    status: Status,
+) -> Fit<f64> {
+    // Such models know σ² only, and a fit may well end at −σ.
+    let sigma = sigma.abs();
+    let none = Fit::invalid();
+    Fit { x, y, sigma, amplitude, background, chi2, iterations, evaluations, status, ..none }
+}
 
 /// Windows, and start values for them.
 pub struct Workload {
@@ -30,15 +45,7 @@ impl Workload {
     /// # Panics
     /// If the windows are too small to fit.
     pub fn new(side: usize, count: usize) -> Self {
-        Self::of_size(Size::new(side, side), count)
-    }
-
-    /// [`Workload::new`] for windows of any size.
-    ///
-    /// # Panics
-    /// If the windows are too small to fit.
-    pub fn of_size(size: Size, count: usize) -> Self {
-        Self::simulated(&SpotSimulation::new(size), count)
+        Self::simulated(&SpotSimulation::new(Size::new(side, side)), count)
     }
 
     /// `count` windows of a simulation, and start values from the paper's estimate.
@@ -46,18 +53,27 @@ impl Workload {
     /// # Panics
     /// If the simulation makes no sense.
     pub fn simulated(simulation: &SpotSimulation, count: usize) -> Self {
-        let size = simulation.size;
         let spots = simulation.generate(0..count).expect("a window to fit");
-        let estimate = |number| {
-            let window = spots.pixels.index_axis(Axis(0), number);
-            let pixels: Vec<f32> = window.iter().copied().collect();
-            let start = ExplicitStart::estimate(&pixels, size, None);
-            let Circle { x, y, sigma } = start.shape;
-            [start.amplitude, x, y, sigma, start.background]
+        let mut work = Self { spots, starts: Vec::new(), initial: Vec::new() };
+        work.estimate();
+        work
+    }
+
+    /// Begins with the paper's estimate.
+    pub fn estimate(&mut self) {
+        let size = self.size();
+        let estimate = |window: &[f32]| {
+            let ExplicitStart { shape, amplitude, background } =
+                ExplicitStart::estimate(window, size, None);
+            [amplitude, shape.x, shape.y, shape.sigma, background]
         };
-        let initial: Vec<[f32; 5]> = (0..count).into_par_iter().map(estimate).collect();
-        let starts = initial.iter().map(|&[_, x, y, sigma, _]| [x, y, sigma]).collect();
-        Self { spots, starts, initial }
+        let windows = self.pixels().par_chunks_exact(size.pixels());
+        self.begin(windows.map(estimate).collect());
+    }
+
+    fn begin(&mut self, initial: Vec<[f32; 5]>) {
+        self.starts = initial.iter().map(|&[_, x, y, sigma, _]| [x, y, sigma]).collect();
+        self.initial = initial;
     }
 
     /// `count` windows of the benchmark published with Gpufit, and its start values.
@@ -66,10 +82,27 @@ impl Workload {
     /// If the simulation makes no sense.
     pub fn gpufit(simulation: &GpufitBenchmark, count: usize) -> Self {
         let (spots, initial) = simulation.generate(0..count).expect("a window to fit");
-        let initial: Vec<[f32; 5]> =
-            initial.iter().map(|start| start.map(|value| value as f32)).collect();
-        let starts = initial.iter().map(|&[_, x, y, sigma, _]| [x, y, sigma]).collect();
-        Self { spots, starts, initial }
+        let mut work = Self { spots, starts: Vec::new(), initial: Vec::new() };
+        work.begin(initial.iter().map(|start| start.map(|value| value as f32)).collect());
+        work
+    }
+
+    /// The pixels of all windows.
+    ///
+    /// # Panics
+    /// If they are not in standard layout, as simulations are.
+    pub fn pixels(&self) -> &[f32] {
+        self.spots.pixels.as_slice().expect("standard layout")
+    }
+
+    /// The pixels of so many windows, which begin anew where there are no more, as another type.
+    pub fn repeated<P>(&self, count: usize, of: impl Fn(f32) -> P) -> impl Iterator<Item = P> {
+        self.pixels().iter().cycle().take(count * self.size().pixels()).map(move |&p| of(p))
+    }
+
+    /// As many start values.
+    pub fn repeated_starts(&self, count: usize) -> impl Iterator<Item = [f32; 3]> {
+        self.starts.iter().copied().cycle().take(count)
     }
 
     /// The size of the windows.
@@ -78,21 +111,14 @@ impl Workload {
         Size::new(width, height)
     }
 
-    /// The start values as fitters take them.
-    pub fn start(&self) -> Start<'_> {
-        Start::F32(&self.starts)
-    }
-
     /// The median error of the centre in units of σ, if it is more than photon noise explains, which for windows
     /// of 5 pixels or less is more than for larger ones. Fewer than 100 fits tell nothing.
     pub fn off<T: Scalar>(&self, fits: &[Fit<T>]) -> Option<String> {
-        let mut errors: Vec<f64> = fits
-            .iter()
-            .zip(&self.spots.truth)
-            .map(|(fit, truth)| (fit.x.to_f64() - truth.shape.x).abs() / truth.shape.sigma)
-            .collect();
-        errors.sort_by(f64::total_cmp);
-        let median = errors.get(errors.len() / 2).copied().unwrap_or(0.0);
+        let error = |fit: &Fit<T>, truth: &Truth| {
+            (fit.x.to_f64() - truth.shape.x).abs() / truth.shape.sigma
+        };
+        let pairs = fits.iter().zip(&self.spots.truth);
+        let median = median(&pairs.map(|(fit, truth)| error(fit, truth)).collect::<Vec<_>>());
         let most = if self.size().width < 7 { 0.14 } else { 0.07 };
         // A number that is none is not below it either.
         let right = fits.len() < 100 || median < most;

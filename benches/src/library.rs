@@ -2,10 +2,10 @@
 
 use std::ffi::{OsStr, c_char, c_int};
 
-use fit_core::{Fit, Status};
+use fit_core::{Fit, Size, Status};
 use libloading::{Library, Symbol};
 
-use crate::Workload;
+use crate::outcome;
 
 /// `gpufit` or `cpufit` of Przybylski et al. 2017, version 1.x.
 type Function = unsafe extern "C" fn(
@@ -43,7 +43,6 @@ pub struct PeerBatch {
     model: c_int,
     /// How many parameters the model has.
     each: usize,
-    pixels: Vec<f32>,
     points: usize,
     initial: Vec<f32>,
     /// What the model takes beside its parameters.
@@ -79,28 +78,13 @@ impl PeerLibrary {
         Err(format!("{name} has neither gpufit nor cpufit"))
     }
 
-    /// Fits the first `count` windows of a batch.
+    /// Fits the first `count` windows of a batch. Libraries count in 32 bits, so that large batches are given to them in parts.
     ///
     /// # Errors
     /// The status that the library gives.
     ///
     /// # Panics
     /// If there are not as many windows.
-    pub fn fit(&self, batch: &mut PeerBatch, count: usize) -> Result<(), String> {
-        let pixels = std::mem::take(&mut batch.pixels);
-        let result = self.fit_pixels(batch, &pixels, count);
-        batch.pixels = pixels;
-        result
-    }
-
-    /// [`PeerLibrary::fit`] with pixels that lie elsewhere. Libraries count in 32 bits, so that large
-    /// batches are given to them in parts.
-    ///
-    /// # Errors
-    /// As [`PeerLibrary::fit`].
-    ///
-    /// # Panics
-    /// As [`PeerLibrary::fit`].
     pub fn fit_pixels(
         &self,
         batch: &mut PeerBatch,
@@ -161,26 +145,11 @@ impl PeerLibrary {
 }
 
 impl PeerBatch {
-    /// The windows and start values of a workload, again and again up to `count` of them, with the paper's
-    /// settings: tolerance 10⁻⁴, 20 iterations.
-    pub fn new(work: &Workload, count: usize) -> Self {
-        let pixels = work.spots.pixels.iter().copied();
-        let pixels = pixels.cycle().take(count * work.size().pixels()).collect();
-        Self { pixels, ..Self::without_pixels(work, count) }
-    }
-
-    /// [`PeerBatch::new`] for pixels that lie elsewhere.
-    pub fn without_pixels(work: &Workload, count: usize) -> Self {
-        Self {
-            max_iterations: 20,
-            ..Self::of_model(
-                GAUSS_2D,
-                work.size().pixels(),
-                work.initial.iter().copied().cycle().take(count).collect::<Vec<_>>().as_flattened(),
-                count,
-                Vec::new(),
-            )
-        }
+    /// Windows that are given later, with these start values and the paper's settings: tolerance 10⁻⁴, 20 iterations.
+    pub fn new(size: Size, initial: &[[f32; 5]]) -> Self {
+        let (initial, count) = (initial.as_flattened(), initial.len());
+        let batch = Self::of_model(GAUSS_2D, size.pixels(), initial, count, Vec::new());
+        Self { max_iterations: 20, ..batch }
     }
 
     /// Data sets of a model with this number, which are given later, with start values for each; `information` is what the
@@ -195,7 +164,6 @@ impl PeerBatch {
         Self {
             model,
             each: initial.len() / count,
-            pixels: Vec::new(),
             points,
             initial: initial.to_vec(),
             information,
@@ -214,27 +182,13 @@ impl PeerBatch {
     }
 
     /// The outcomes of the first `count` windows.
-    pub fn fits(&self, count: usize) -> Vec<Fit<f32>> {
-        (0..count)
-            .map(|i| {
-                let [amplitude, x, y, sigma, background] =
-                    self.parameters[5 * i..5 * i + 5].try_into().expect("five parameters");
-                let iterations = self.iterations[i].unsigned_abs();
-                let converged = self.states[i] == 0;
-                Fit {
-                    x,
-                    y,
-                    // The model knows σ² only, and a fit may well end at −σ.
-                    sigma: sigma.abs(),
-                    amplitude,
-                    background,
-                    chi2: self.chi2[i],
-                    iterations,
-                    evaluations: iterations,
-                    status: if converged { Status::MinDelta } else { Status::MaxIterations },
-                    ..Fit::invalid()
-                }
-            })
-            .collect()
+    pub fn fits(&self, count: usize) -> Vec<Fit<f64>> {
+        let (all, _) = self.parameters.as_chunks::<5>();
+        let fit = |i: usize| {
+            let iterations = self.iterations[i].unsigned_abs();
+            let status = if self.states[i] == 0 { Status::MinDelta } else { Status::MaxIterations };
+            outcome(all[i].map(f64::from), self.chi2[i].into(), [iterations; 2], status)
+        };
+        (0..count).map(fit).collect()
     }
 }

@@ -13,7 +13,7 @@ use varpro::model::SeparableNonlinearModel;
 use varpro::problem::SeparableProblemBuilder;
 use varpro::solvers::levmar::LevMarSolver;
 
-use crate::Workload;
+use crate::{Workload, outcome};
 
 const TOLERANCE: f64 = 1e-6;
 
@@ -30,8 +30,7 @@ pub fn levenberg_marquardt(work: &Workload, count: usize) -> Vec<Fit<f64>> {
         let p = Vector5::from(start.map(f64::from));
         let solver = LevenbergMarquardt::new().with_tol(TOLERANCE);
         let (spot, report) = solver.minimize(Spot { pixels, width, p });
-        let Spot { p, .. } = &spot;
-        outcome([p[1], p[2], p[3]], p[0], p[4], &report)
+        found(spot.p.into(), &report)
     };
     windows.cycle().take(count).map(fit).collect()
 }
@@ -55,34 +54,19 @@ pub fn varpro(work: &Workload, count: usize) -> Vec<Fit<f64>> {
                 let p = fit.nonlinear_parameters();
                 let linear = fit.linear_coefficients().map_or([f64::NAN; 2], |c| [c[0], c[1]]);
                 let [amplitude, background] = linear;
-                outcome([p[0], p[1], p[2]], amplitude, background, &fit.minimization_report)
+                found([amplitude, p[0], p[1], p[2], background], &fit.minimization_report)
             }
         }
     };
     windows.cycle().take(count).map(fit).collect()
 }
 
-fn outcome(
-    [x, y, sigma]: [f64; 3],
-    amplitude: f64,
-    background: f64,
-    report: &MinimizationReport<f64>,
-) -> Fit<f64> {
-    let evaluations = report.number_of_evaluations as u32;
+fn found(parameters: [f64; 5], report: &MinimizationReport<f64>) -> Fit<f64> {
     let converged = report.termination.was_successful();
-    Fit {
-        x,
-        y,
-        sigma: sigma.abs(),
-        amplitude,
-        background,
-        // They minimize half of it.
-        chi2: 2.0 * report.objective_function,
-        iterations: evaluations,
-        evaluations,
-        status: if converged { Status::MinDelta } else { Status::NotConverged },
-        ..Fit::invalid()
-    }
+    let status = if converged { Status::MinDelta } else { Status::NotConverged };
+    // They minimize half of it.
+    let chi2 = 2.0 * report.objective_function;
+    outcome(parameters, chi2, [report.number_of_evaluations as u32; 2], status)
 }
 
 /// A window and the parameters amplitude, x, y, σ and background.
@@ -108,8 +92,7 @@ impl LeastSquaresProblem<f64, Dyn, U5> for Spot {
     fn residuals(&self) -> Option<DVector<f64>> {
         let [amplitude, x, y, sigma, background] = self.p.into();
         Some(DVector::from_fn(self.pixels.len(), |i, _| {
-            let (dx, dy) = ((i % self.width) as f64 - x, (i / self.width) as f64 - y);
-            let profile = (-(dx * dx + dy * dy) / (2.0 * sigma * sigma)).exp();
+            let [_, _, profile] = at(i, self.width, [x, y, sigma]);
             amplitude * profile + background - self.pixels[i]
         }))
     }
@@ -119,8 +102,7 @@ impl LeastSquaresProblem<f64, Dyn, U5> for Spot {
         let s2 = sigma * sigma;
         let mut jacobian = nalgebra::OMatrix::<f64, Dyn, U5>::zeros(self.pixels.len());
         for i in 0..self.pixels.len() {
-            let (dx, dy) = ((i % self.width) as f64 - x, (i / self.width) as f64 - y);
-            let profile = (-(dx * dx + dy * dy) / (2.0 * s2)).exp();
+            let [dx, dy, profile] = at(i, self.width, [x, y, sigma]);
             let height = amplitude * profile;
             jacobian[(i, 0)] = profile;
             jacobian[(i, 1)] = height * dx / s2;
@@ -139,15 +121,23 @@ struct Separable {
 }
 
 impl Separable {
-    /// One number a pixel, from dx, dy and the profile there.
-    fn column(&self, value: impl Fn(f64, f64, f64) -> f64) -> impl Iterator<Item = f64> {
-        let [x, y, sigma] = self.p;
-        let width = self.size.width;
-        (0..self.size.pixels()).map(move |i| {
-            let (dx, dy) = ((i % width) as f64 - x, (i / width) as f64 - y);
-            value(dx, dy, (-(dx * dx + dy * dy) / (2.0 * sigma * sigma)).exp())
+    /// Numbers of all pixels, from dx, dy and the profile there, and as many of the constant.
+    fn columns(&self, value: impl Fn(f64, f64, f64) -> f64, constant: f64) -> DMatrix<f64> {
+        let count = self.size.pixels();
+        DMatrix::from_fn(count, 2, |i, column| {
+            if column == 1 {
+                return constant;
+            }
+            let [dx, dy, profile] = at(i, self.size.width, self.p);
+            value(dx, dy, profile)
         })
     }
+}
+
+/// How far a pixel is from the centre, and the profile there.
+fn at(pixel: usize, width: usize, [x, y, sigma]: [f64; 3]) -> [f64; 3] {
+    let (dx, dy) = ((pixel % width) as f64 - x, (pixel / width) as f64 - y);
+    [dx, dy, (-(dx * dx + dy * dy) / (2.0 * sigma * sigma)).exp()]
 }
 
 impl SeparableNonlinearModel for Separable {
@@ -176,23 +166,16 @@ impl SeparableNonlinearModel for Separable {
     }
 
     fn eval(&self) -> Result<DMatrix<f64>, Infallible> {
-        let profile = self.column(|_, _, profile| profile);
-        let ones = std::iter::repeat_n(1.0, self.output_len());
-        Ok(DMatrix::from_iterator(self.output_len(), 2, profile.chain(ones)))
+        Ok(self.columns(|_, _, profile| profile, 1.0))
     }
 
     fn eval_partial_deriv(&self, index: usize) -> Result<DMatrix<f64>, Infallible> {
         let sigma = self.p[2];
         let s2 = sigma * sigma;
-        let zeros = std::iter::repeat_n(0.0, self.output_len());
-        let count = self.output_len();
         Ok(match index {
-            0 => DMatrix::from_iterator(count, 2, self.column(|dx, _, f| f * dx / s2).chain(zeros)),
-            1 => DMatrix::from_iterator(count, 2, self.column(|_, dy, f| f * dy / s2).chain(zeros)),
-            _ => {
-                let by_sigma = self.column(|dx, dy, f| f * (dx * dx + dy * dy) / (s2 * sigma));
-                DMatrix::from_iterator(count, 2, by_sigma.chain(zeros))
-            }
+            0 => self.columns(|dx, _, f| f * dx / s2, 0.0),
+            1 => self.columns(|_, dy, f| f * dy / s2, 0.0),
+            _ => self.columns(|dx, dy, f| f * (dx * dx + dy * dy) / (s2 * sigma), 0.0),
         })
     }
 }

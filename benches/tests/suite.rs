@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use benches::suite::claims::{CLAIMS, rows, tally};
 use benches::suite::figures::ALL;
 use benches::suite::glossary::meaning;
-use benches::suite::methods::{Backend, Roster};
+use benches::suite::methods::{Backend, Roster, Use};
 use benches::suite::record::{About, Cell, Data, Journal, Record, Timing};
 use benches::suite::{SuiteError, render, report};
 use page::{Page, numbers};
@@ -111,7 +111,7 @@ fn stored_records_give_whole_reports() {
             let figure = entry.figure(&record);
             let shown = page.contains(&format!("<section id=\"{}\"", entry.id));
             assert_eq!(shown, !figure.is_empty(), "{machine}: {}", entry.id);
-            let title = entry.title.replace('&', "&amp;");
+            let title = figure.title.replace('&', "&amp;");
             assert!(shown || page.matches(&title).count() == 1, "{machine}: {title} is left out");
             for (name, svg) in &figure.pictures {
                 let whole = svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>");
@@ -172,7 +172,9 @@ fn what_is_not_there_is_named() {
         error.to_string().contains("fig99") && error.to_string().contains("lw-fig2"),
         "{error}"
     );
-    let peer = |path: &str| Roster::new(&[], &[("peer".to_owned(), path.into())]).err();
+    let peer = |path: &str| {
+        Roster::new(&[], &[("peer".to_owned(), path.into())]).err().map(|e| e.to_string())
+    };
     let error = peer("/nowhere/libGpufit.so").expect("no such library");
     assert!(error.contains("/nowhere/libGpufit.so"), "{error}");
     if cfg!(all(target_os = "linux", target_env = "gnu")) {
@@ -297,7 +299,8 @@ fn numbers_are_counted() {
 #[test]
 fn backends_are_there_or_missing_with_the_reason() {
     let roster = Roster::new(&Backend::ALL, &[]).expect("the backends");
-    let there = |name: &str| roster.timed.iter().any(|method| method.name == name);
+    let timed = || roster.methods.iter().filter(|method| method.is(Use::Timed));
+    let there = |name: &str| timed().any(|method| method.name == name);
     assert!(there("reference") && there("cpu") && there("cpu, one core") && there("explicit"));
     for name in ["gpu", "gpu-published"] {
         let missing = roster.missing.iter().find(|(other, _)| other == name);

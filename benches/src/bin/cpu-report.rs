@@ -5,135 +5,85 @@
 //! spread between the quartiles. The record names the processor; date and command belong beside it.
 
 use std::hint::black_box;
-use std::time::Instant;
 
-use benches::Workload;
-use benches::library::{PeerBatch, PeerLibrary};
+use benches::library::PeerLibrary;
+use benches::report::{
+    AnyError, ended, head, in_turn, median, memory, row, set_names, timed, times,
+};
 use benches::suite::machine::processor;
+use benches::suite::methods::{Method, Room, double, explicit, peer, simd};
+use benches::{Workload, say};
 use fit_core::{Fit, Options, Size, Start};
-use fit_cpu::{InstructionSet, Reference, Simd, WindowFitter};
+use fit_cpu::{InstructionSet, Simd, WindowFitter};
 use fit_sim::{Random, SpotSimulation};
-use fit_tests::explicit::{ExplicitCriteria, fit_explicit_stack};
+use fit_tests::statistics::percentile;
 use ndarray::{Array3, s};
 
 const RUNS: usize = 9;
 
-/// Median and quartiles of a rate, per second.
-fn rate(count: usize, seconds: &mut [f64]) -> (f64, f64, f64) {
-    seconds.sort_by(f64::total_cmp);
-    let at = |share: f64| count as f64 / seconds[((seconds.len() - 1) as f64 * share) as usize];
-    (at(0.5), at(0.75), at(0.25))
-}
+type Outcome = Result<(), AnyError>;
 
-fn seconds(mut work: impl FnMut()) -> f64 {
-    let begin = Instant::now();
-    work();
-    begin.elapsed().as_secs_f64()
-}
-
-fn sets() -> impl Iterator<Item = InstructionSet> {
-    InstructionSet::ALL.into_iter().filter(|set| set.is_available())
+/// Million fits a second of methods for windows of a side, in turn; the first of them fit a tenth.
+fn rates(side: usize, methods: &mut [Method], few: usize) -> Result<Vec<[f64; 3]>, AnyError> {
+    let count = 100_000 * 81 / (side * side).max(81);
+    let work = Workload::new(side, count);
+    let mut room = Room::new(false);
+    room.load(&work, count);
+    let mut all: Vec<_> = methods.iter_mut().enumerate().collect();
+    let of = |place: usize| if place < few { count / 10 } else { count };
+    let times = in_turn(RUNS, &mut all, |(place, method)| {
+        let (seconds, ()) = timed(|| method.fit(&mut room, &work, of(*place), None))?;
+        if side >= 7 {
+            work.check(&room.outcomes(of(*place)));
+        }
+        Ok::<_, AnyError>(seconds)
+    })?;
+    let rates = times.iter().enumerate().map(|(place, times)| {
+        [0.5, 0.75, 0.25].map(|share| of(place) as f64 / percentile(times, share) / 1e6)
+    });
+    Ok(rates.collect())
 }
 
 /// Fits per second on one core, 10⁵ windows, start values given.
-fn one_core() {
-    println!("\n## One core: million fits a second, median of {RUNS} (quartiles)\n");
-    println!(
+fn one_core() -> Outcome {
+    say!("\n## One core: million fits a second, median of {RUNS} (quartiles)\n");
+    say!(
         "400:40 counts Poisson, f32 pixels, start values given, default criteria, 10⁵ windows up to 9×9,"
     );
-    println!("fewer of the larger ones so that the pixels are as many.\n");
-    println!(
-        "| window | reference f64 | explicit f32 | {} |",
-        sets().map(InstructionSet::name).collect::<Vec<_>>().join(" | ")
-    );
-    println!("|---|---|---|{}", sets().map(|_| "---|").collect::<String>());
+    say!("fewer of the larger ones so that the pixels are as many.\n");
+    head(&format!("window | reference f64 | explicit f32 | {}", set_names()));
+    let reference = Method::new("reference", double(1)?);
+    let mut methods = vec![reference, Method::new("explicit", explicit())];
+    methods.extend(Method::sets()?);
     for side in [4, 5, 7, 9, 11, 13, 16, 24, 32] {
-        let count = 100_000 * 81 / (side * side).max(81);
-        let work = Workload::new(side, count);
-        let few = work.spots.pixels.slice(s![..count / 10, .., ..]);
-        let few_starts = Start::F32(&work.starts[..count / 10]);
-        let reference = Reference::<f64>::new(1).expect("a reference");
-        let fitters: Vec<Simd> =
-            sets().map(|set| Simd::new(1, Some(set)).expect("a fitter")).collect();
-        let mut times = vec![Vec::new(); fitters.len() + 2];
-        let mut double = vec![Fit::<f64>::invalid(); count / 10];
-        let mut single = vec![Fit::<f32>::invalid(); count];
-        for _ in 0..RUNS {
-            times[0].push(seconds(|| {
-                reference
-                    .fit_into(&Options::default(), few, few_starts, &mut double)
-                    .expect("sound");
-            }));
-            times[1].push(seconds(|| {
-                let criteria = ExplicitCriteria::default();
-                let fits: Vec<Fit<f32>> =
-                    fit_explicit_stack(few, few_starts, &criteria).expect("sound");
-                black_box(fits);
-            }));
-            for (fitter, times) in fitters.iter().zip(&mut times[2..]) {
-                times.push(seconds(|| {
-                    let pixels = work.spots.pixels.view();
-                    fitter
-                        .fit_into(&Options::default(), pixels, work.start(), &mut single)
-                        .expect("sound");
-                }));
-                if side >= 7 {
-                    work.check(&single);
-                }
-            }
-        }
-        print!("| {side}×{side} |");
-        for (i, times) in times.iter_mut().enumerate() {
-            let (median, low, high) = rate(if i < 2 { count / 10 } else { count }, times);
-            print!(" {:.3} ({:.3}–{:.3}) |", median / 1e6, low / 1e6, high / 1e6);
-        }
-        println!();
+        let cell = |[median, low, high]: [f64; 3]| format!("{median:.3} ({low:.3}–{high:.3})");
+        let cells: Vec<_> = rates(side, &mut methods, 2)?.into_iter().map(cell).collect();
+        say!("| {side}×{side} | {} |", cells.join(" | "));
     }
+    Ok(())
 }
 
 /// How many times as fast as a library with Gpufit's interface.
-fn beside(peer: &PeerLibrary) {
-    println!(
+fn beside(library: PeerLibrary) -> Outcome {
+    say!(
         "\n## Beside the library: one core, 10⁵ windows, start values given, million fits a second\n"
     );
-    println!("Medians of {RUNS} in turn; in brackets times the library.\n");
-    println!(
-        "| window | library | {} |",
-        sets().map(InstructionSet::name).collect::<Vec<_>>().join(" | ")
-    );
-    println!("|---|---|{}", sets().map(|_| "---|").collect::<String>());
+    say!("Medians of {RUNS} in turn; in brackets times the library.\n");
+    head(&format!("window | library | {}", set_names()));
+    let mut methods = vec![Method::new("library", peer(library))];
+    methods.extend(Method::sets()?);
     for side in [5, 7, 9, 11, 13, 16, 32] {
-        let count = 100_000 * 81 / (side * side).max(81);
-        let work = Workload::new(side, count);
-        let mut batch = PeerBatch::new(&work, count);
-        let fitters: Vec<Simd> =
-            sets().map(|set| Simd::new(1, Some(set)).expect("a fitter")).collect();
-        let mut times = vec![Vec::new(); fitters.len() + 1];
-        let mut fits = vec![Fit::<f32>::invalid(); count];
-        for _ in 0..RUNS {
-            times[0].push(seconds(|| peer.fit(&mut batch, count).expect("the library fits")));
-            work.check(&batch.fits(count));
-            for (fitter, times) in fitters.iter().zip(&mut times[1..]) {
-                times.push(seconds(|| {
-                    let pixels = work.spots.pixels.view();
-                    fitter
-                        .fit_into(&Options::default(), pixels, work.start(), &mut fits)
-                        .expect("sound");
-                }));
-                work.check(&fits);
-            }
-        }
-        let rates: Vec<f64> = times.iter_mut().map(|times| rate(count, times).0).collect();
-        print!("| {side}×{side} | {:.3} |", rates[0] / 1e6);
-        for own in &rates[1..] {
-            print!(" {:.2} ({:.1}) |", own / 1e6, own / rates[0]);
-        }
-        println!();
+        let rates = rates(side, &mut methods, 0)?;
+        let theirs = rates[0][0];
+        let cell = |[rate, ..]: &[f64; 3]| format!("{rate:.2} ({:.1})", rate / theirs);
+        let own: Vec<String> = rates[1..].iter().map(cell).collect();
+        say!("| {side}×{side} | {theirs:.3} | {} |", own.join(" | "));
     }
+    Ok(())
 }
 
 /// A loop of nothing but multiply-adds, for what threads can gain.
-fn multiply_add(threads: usize) -> f64 {
+fn multiply_add(threads: usize) {
     let work = || {
         let mut sums = [1.0f32; 64];
         for i in 0..20_000_000u32 {
@@ -144,133 +94,116 @@ fn multiply_add(threads: usize) -> f64 {
         }
         black_box(sums);
     };
-    seconds(|| {
-        std::thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(work);
-            }
-        });
-    })
-}
-
-fn threads() {
-    let most = std::thread::available_parallelism().map_or(1, usize::from);
-    println!("\n## Threads: 9×9, 10⁶ windows, best instruction set, median of {RUNS}\n");
-    println!("| threads | million fits a second | times one | multiply-add loop, times one |");
-    println!("|---|---|---|---|");
-    let work = Workload::new(9, 1_000_000);
-    let counts: Vec<usize> = [1, 2, 4, 8, 16, 32].into_iter().filter(|&n| n <= most).collect();
-    let fitters: Vec<Simd> = counts.iter().map(|&n| Simd::new(n, None).expect("threads")).collect();
-    let mut times = vec![Vec::new(); counts.len()];
-    let mut loops = vec![Vec::new(); counts.len()];
-    let mut fits = vec![Fit::<f32>::invalid(); work.starts.len()];
-    for _ in 0..RUNS {
-        for (i, fitter) in fitters.iter().enumerate() {
-            let pixels = work.spots.pixels.view();
-            times[i].push(seconds(|| {
-                fitter
-                    .fit_into(&Options::default(), pixels, work.start(), &mut fits)
-                    .expect("sound");
-            }));
-            loops[i].push(multiply_add(counts[i]));
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(work);
         }
-    }
-    let rates: Vec<f64> = times.iter_mut().map(|t| rate(work.starts.len(), t).0).collect();
-    let gains: Vec<f64> = loops.iter_mut().zip(&counts).map(|(t, &n)| rate(n, t).0).collect();
-    for (i, count) in counts.iter().enumerate() {
-        let (fits, gain) = (rates[i] / rates[0], gains[i] / gains[0]);
-        println!("| {count} | {:.2} | {fits:.2} | {gain:.2} |", rates[i] / 1e6);
-    }
+    });
 }
 
-/// A line of this process's state, in MB.
-fn memory(key: &str) -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix(key)).unwrap_or_default();
-    let kilobytes = line.trim_start_matches(':').split_whitespace().next();
-    kilobytes.and_then(|number| number.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1e3
+fn threads() -> Outcome {
+    say!("\n## Threads: 9×9, 10⁶ windows, best instruction set, median of {RUNS}\n");
+    head("threads | million fits a second | times one | multiply-add loop, times one");
+    let most = std::thread::available_parallelism().map_or(1, usize::from);
+    let count = 1_000_000;
+    let work = Workload::new(9, count);
+    let mut room = Room::new(false);
+    room.load(&work, count);
+    let mut methods = Vec::new();
+    for threads in [1, 2, 4, 8, 16, 32].into_iter().filter(|&n| n <= most) {
+        methods.push((threads, Method::new("", simd(threads, None)?), Vec::new()));
+    }
+    let times = in_turn(RUNS, &mut methods, |(threads, method, loops)| {
+        let (seconds, ()) = timed(|| method.fit(&mut room, &work, count, None))?;
+        let both = || {
+            multiply_add(*threads);
+            Ok::<_, AnyError>(())
+        };
+        loops.push(timed(both)?.0);
+        Ok::<_, AnyError>(seconds)
+    })?;
+    for ((threads, _, loops), own) in methods.iter().zip(&times) {
+        let rate = count as f64 / median(own) / 1e6;
+        let fits = median(&times[0]) / median(own);
+        let gain = *threads as f64 * median(&methods[0].2) / median(loops);
+        row(&[threads, &format!("{rate:.2}"), &format!("{fits:.2}"), &format!("{gain:.2}")]);
+    }
+    Ok(())
 }
 
 /// Cost against the number of fits, and what it takes beside input and output.
-fn many() {
+fn many() -> Outcome {
     let runs = 5;
-    println!("\n## Many fits: 9×9, u16, all processors, median of {runs}\n");
-    println!(
+    say!("\n## Many fits: 9×9, u16, all processors, median of {runs}\n");
+    say!(
         "The windows of the larger batches are those of 10⁵, again and again. Memory is the growth of"
     );
-    println!("the peak while fitting, input and output being there before.\n");
-    println!("| fits | nanoseconds a fit | memory beside input and output, MB |");
-    println!("|---|---|---|");
+    say!("the peak while fitting, input and output being there before.\n");
+    head("fits | nanoseconds a fit | memory beside input and output, MB");
     let work = Workload::new(9, 100_000);
     for count in [1000, 10_000, 100_000, 1_000_000, 10_000_000] {
-        let windows = work.spots.pixels.mapv(|pixel| pixel as u16);
-        let windows = windows.as_slice().expect("fresh arrays are in standard layout");
-        let pixels: Vec<u16> = windows.iter().copied().cycle().take(count * 81).collect();
-        let pixels = Array3::from_shape_vec((count, 9, 9), pixels).expect("as many as it takes");
-        let starts: Vec<[f32; 3]> = work.starts.iter().copied().cycle().take(count).collect();
+        let pixels = work.repeated(count, |pixel| pixel as u16).collect();
+        let pixels = Array3::from_shape_vec((count, 9, 9), pixels)?;
+        let starts: Vec<[f32; 3]> = work.repeated_starts(count).collect();
         let mut fits = vec![Fit::<f32>::invalid(); count];
-        let fitter = Simd::new(0, None).expect("threads");
+        let fitter = Simd::new(0, None)?;
         let before = memory("VmHWM").max(memory("VmRSS"));
-        let mut times: Vec<f64> = (0..runs)
-            .map(|_| {
-                seconds(|| {
-                    let start = Start::F32(&starts);
-                    fitter
-                        .fit_into(&Options::default(), pixels.view(), start, &mut fits)
-                        .expect("sound");
-                })
-            })
-            .collect();
-        let grown = memory("VmHWM") - before;
-        let each = 1e9 / rate(count, &mut times).0;
-        println!("| 10^{} | {each:.1} | {grown:.1} |", count.ilog10());
+        let mut fit =
+            || fitter.fit_into(&Options::default(), pixels.view(), Start::F32(&starts), &mut fits);
+        let times: Result<Vec<f64>, _> =
+            (0..runs).map(|_| timed(&mut fit).map(|(seconds, ())| seconds)).collect();
+        let grown = (memory("VmHWM") - before) / 1e3;
+        let each = 1e9 * median(&times?) / count as f64;
+        row(&[&format!("10^{}", count.ilog10()), &format!("{each:.1}"), &format!("{grown:.1}")]);
     }
+    Ok(())
 }
 
-fn latency() {
-    println!(
-        "\n## A handful of 9×9 windows with `WindowFitter`: microseconds from call to result\n"
-    );
-    println!("| windows | start given: median, 99.9 % | estimated: median, 99.9 % |");
-    println!("|---|---|---|");
+/// From call to result for a handful of windows, on the calling thread and on all.
+fn latency() -> Outcome {
+    say!("\n## A handful of 9×9 windows: microseconds from call to result, median, 99.9 %\n");
+    head("windows | `WindowFitter`, start given | estimated | `Simd`, all processors, start given");
     let work = Workload::new(9, 2000);
-    for count in [1, 10, 16, 50, 100] {
-        let set = InstructionSet::choose().expect("an instruction set");
-        let size = Size::new(9, 9);
-        let mut fitter = WindowFitter::new(set, size, &Options::default()).expect("a fitter");
+    let set = InstructionSet::choose()?;
+    let (size, options) = (Size::new(9, 9), Options::default());
+    let all = Simd::new(0, None)?;
+    for count in [1, 10, 16, 50, 100, 1000] {
+        let mut own = WindowFitter::new(set, size, &options)?;
         let mut fits = vec![Fit::<f32>::invalid(); count];
-        print!("| {count} |");
-        for given in [true, false] {
-            let mut times = Vec::new();
-            for round in 0..20_000 {
+        let mut cells = Vec::new();
+        for way in 0..3 {
+            let mut round = 0;
+            let times = times(20_000, || {
+                round += 1;
                 let first = (round * 7) % (2000 - count);
                 let windows = work.spots.pixels.slice(s![first..first + count, .., ..]);
                 let start = Start::F32(&work.starts[first..first + count]);
-                let start = if given { start } else { Start::Estimate };
-                times.push(seconds(|| fitter.fit_into(windows, start, &mut fits).expect("sound")));
-            }
-            times.sort_by(f64::total_cmp);
-            let at = |share: f64| 1e6 * times[(times.len() as f64 * share) as usize];
-            print!(" {:.1}, {:.1} |", at(0.5), at(0.999));
+                match way {
+                    0 => own.fit_into(windows, start, &mut fits),
+                    1 => own.fit_into(windows, Start::Estimate, &mut fits),
+                    _ => all.fit_into(&options, windows, start, &mut fits),
+                }
+            })?;
+            let at = |share: f64| 1e6 * percentile(&times, share);
+            cells.push(format!("{:.1}, {:.1}", at(0.5), at(0.999)));
         }
-        println!();
+        say!("| {count} | {} |", cells.join(" | "));
     }
+    Ok(())
 }
 
 /// Batches with nothing to find.
-fn hopeless() {
-    println!("\n## Batches without spots, 9×9, one core: time per window, times that of spots\n");
-    println!("| content | given the paper's estimate | iterations |");
-    println!("|---|---|---|");
+fn hopeless() -> Outcome {
+    say!("\n## Batches without spots, 9×9, one core: time per window, times that of spots\n");
+    head("content | given the paper's estimate | iterations");
     let count = 20_000;
-    let size = Size::new(9, 9);
     let mut random = Random::new(4, 0);
     let mut stack = |pixel: &mut dyn FnMut(f64, f64, &mut Random) -> f64| {
         Array3::from_shape_fn((count, 9, 9), |(_, y, x)| {
             pixel(x as f64, y as f64, &mut random) as f32
         })
     };
-    let spots = SpotSimulation::new(size).generate(0..count).expect("a simulation").pixels;
+    let spots = SpotSimulation::new(Size::new(9, 9)).generate(0..count)?.pixels;
     let cases = [
         ("spots, 400:40", spots),
         ("noise", stack(&mut |_, _, random| random.poisson(10.0))),
@@ -281,40 +214,35 @@ fn hopeless() {
         ("one hot pixel", stack(&mut |x, y, _| if (x, y) == (2.0, 5.0) { 4095.0 } else { 100.0 })),
         ("not numbers", stack(&mut |_, _, _| f64::NAN)),
     ];
-    let fitter = Simd::new(1, None).expect("a fitter");
+    let fitter = Simd::new(1, None)?;
     let mut fits = vec![Fit::<f32>::invalid(); count];
-    let mut spots = 0.0;
+    let mut first = None;
     for (name, pixels) in &cases {
-        let mut times: Vec<f64> = (0..RUNS)
-            .map(|_| {
-                seconds(|| {
-                    fitter
-                        .fit_into(&Options::default(), pixels.view(), Start::Estimate, &mut fits)
-                        .expect("sound");
-                })
-            })
-            .collect();
-        let rate = rate(count, &mut times).0;
-        if spots == 0.0 {
-            spots = rate;
-        }
-        let iterations =
-            fits.iter().map(|fit| f64::from(fit.iterations)).sum::<f64>() / count as f64;
-        println!("| {name} | {:.2} | {iterations:.1} |", spots / rate);
+        let fit =
+            || fitter.fit_into(&Options::default(), pixels.view(), Start::Estimate, &mut fits);
+        let time = median(&times(RUNS, fit)?);
+        let over = time / *first.get_or_insert(time);
+        let sum: f64 = fits.iter().map(|fit| f64::from(fit.iterations)).sum();
+        row(&[name, &format!("{over:.2}"), &format!("{:.1}", sum / count as f64)]);
     }
+    Ok(())
+}
+
+fn run() -> Outcome {
+    say!("# CPU record\n\nMachine: {}", processor());
+    for path in std::env::args_os().skip(1) {
+        match PeerLibrary::open(&path) {
+            Ok(library) => beside(library)?,
+            Err(reason) => say!("\n{reason}"),
+        }
+    }
+    one_core()?;
+    threads()?;
+    many()?;
+    latency()?;
+    hopeless()
 }
 
 fn main() {
-    println!("# CPU record\n\nMachine: {}", processor());
-    for path in std::env::args_os().skip(1) {
-        match PeerLibrary::open(&path) {
-            Ok(peer) => beside(&peer),
-            Err(reason) => println!("\n{reason}"),
-        }
-    }
-    one_core();
-    threads();
-    many();
-    latency();
-    hopeless();
+    ended(run());
 }

@@ -11,23 +11,28 @@
 //! parameters, which are searched for without it. With `double` there all fits from memory end in double precision.
 
 use std::ffi::c_int;
-use std::time::Instant;
 
-use benches::bus::Bus;
+use benches::bus::bandwidth;
 use benches::library::{PeerBatch, PeerLibrary};
+use benches::report::{AnyError, digits, ended, head, in_turn, median, set_names, sets, timed};
+use benches::say;
+use benches::sets::Sets;
 use benches::suite::machine::processor;
-use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
+use fit_cpu::{CurveReference, CurveSimd};
 use fit_formula::Formula;
 use fit_gpu::{CurveGpu, CurveRecord, CurveRecords, GpuError, PinnedBuffer};
-use fit_tests::models::{SIMULATED, Simulated, model};
+use fit_tests::models::{SIMULATED, Simulated};
 use fit_tests::peaks::Peaks;
 use ndarray::{Array2, ArrayView2, s};
 use spotfit::model::{
-    CurveFits, CurveOptions, CurvePrecision, CurveStart, Curves, Linear, Spline, SplineAxis,
+    Axes, CurveFits, CurveOptions, CurvePrecision, CurveStart, Curves, Linear, Points, Spline,
+    SplineAxis,
 };
 
 const RUNS: usize = 9;
 const COUNT: usize = 100_000;
+
+type Outcome = Result<(), AnyError>;
 
 /// The models that are named at the end of the command; all of them if none is.
 fn chosen() -> impl Iterator<Item = &'static Simulated> {
@@ -49,163 +54,119 @@ fn options(parameters: usize) -> CurveOptions {
 }
 
 /// Million fits a second.
-fn rate(count: usize, seconds: &mut [f64]) -> f64 {
-    seconds.sort_by(f64::total_cmp);
-    count as f64 / seconds[seconds.len() / 2] * 1e-6
+fn rate(count: usize, seconds: &[f64]) -> f64 {
+    count as f64 / median(seconds) * 1e-6
 }
 
-/// With three digits or more.
-fn digits(value: f64) -> String {
-    let after = (2.0 - value.log10().floor()).clamp(0.0, 9.0) as usize;
-    format!("{value:.after$}")
+fn mean_evaluations(fits: &CurveFits) -> f64 {
+    let sum: u64 = fits.evaluations.iter().map(|&count| u64::from(count)).sum();
+    sum as f64 / fits.evaluations.len() as f64
 }
 
-fn seconds(work: impl FnOnce()) -> f64 {
-    let begin = Instant::now();
-    work();
-    begin.elapsed().as_secs_f64()
+/// What a kernel does with data in the memory of the device.
+struct OnDevice {
+    /// Seconds of the first fit, for which it is compiled.
+    cold: f64,
+    times: Vec<f64>,
+    evaluations: f64,
+    left: usize,
+}
+
+impl OnDevice {
+    /// `None` if the device does not fit this.
+    fn new(
+        gpu: &CurveGpu,
+        formula: &Formula,
+        (few, all): (&Curves<'_>, &Curves<'_>),
+        start: &[f64],
+        options: &CurveOptions,
+    ) -> Result<Option<Self>, GpuError> {
+        let start = || CurveStart::Shared(start);
+        let (cold, _) = timed(|| gpu.fit(formula, few, start(), options))?;
+        let (times, fits, left) = gpu.fit_resident(formula, all, start(), options, RUNS)?;
+        let (evaluations, left) = (mean_evaluations(&fits), left.len());
+        Ok((!times.is_empty()).then_some(Self { cold, times, evaluations, left }))
+    }
 }
 
 /// Kernels on data in the memory of the device, and batches from ordinary memory and back.
-fn gpu() -> Result<(), GpuError> {
+fn gpu() -> Outcome {
     const COUNT: usize = 1_000_000;
     /// So often are they in pinned memory, one after the other.
     const TIMES: usize = 5;
-    /// Bytes that are copied to measure the bus.
-    const COPIED: usize = 256 << 20;
-    let mut bus = Bus::new(0, COPIED)?;
-    let times = (0..5).map(|_| bus.seconds(COPIED, 0)).collect::<Result<Vec<_>, _>>();
-    let bandwidth = rate(COPIED, &mut times?) * 1e-3;
-    drop(bus);
+    let bandwidth = bandwidth(256 << 20)? * 1e-9;
     let gpu = CurveGpu::new(0)?;
-    println!("# Formulas on {}: million fits a second, median of {RUNS}\n", gpu.device().name);
-    println!("The bus carries {bandwidth:.1} GB/s to the device.\n");
-    println!(
-        "| model | points | first fit, s | million fits a second | evaluations | left | from host memory | pinned | pinned, records |"
+    say!("# Formulas on {}: million fits a second, median of {RUNS}\n", gpu.device().name);
+    say!("The bus carries {bandwidth:.1} GB/s to the device.\n");
+    head(
+        "model | points | first fit, s | million fits a second | evaluations | left | from host memory | pinned | pinned, records",
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
     for case in chosen() {
         let count = if case.extent.len() > 3 { COUNT / 10 } else { COUNT };
-        let (model, data, at, start) =
-            (model(case.name), case.data(count), case.at(), case.start());
-        let place = case.points(&at);
-        let formula = model.as_formula();
-        let options = options(start.len());
-        let curves = Curves::new(data.view(), place);
-        let few = Curves::new(data.slice(s![..10, ..]), place);
-        let parameters = start.len();
-        let start = || CurveStart::Shared(&start);
-        let mut first = Ok(());
-        let cold = seconds(|| first = gpu.fit(formula, &few, start(), &options).map(drop));
-        first?;
-        let (mut times, fits, left) =
-            gpu.fit_resident(formula, &curves, start(), &options, RUNS)?;
-        if times.is_empty() {
+        let sets = Sets::new(case, count);
+        let (formula, data, options) = (&sets.formula, &sets.data, options(sets.start.len()));
+        let both = (&sets.curves(10), &sets.curves(count));
+        let Some(found) = OnDevice::new(&gpu, formula, both, &sets.start, &options)? else {
             continue;
-        }
-        let evaluations: u64 = fits.evaluations.iter().map(|&count| u64::from(count)).sum();
+        };
         let all = count * TIMES;
-        let [mut fits, mut more] =
-            [count, all].map(|count| CurveFits::room(count, parameters, false));
         let mut pinned = PinnedBuffer::<f32>::new(data.len() * TIMES)?;
         for part in pinned.chunks_exact_mut(data.len()) {
             part.copy_from_slice(data.as_slice().expect("in order"));
         }
         let there = ArrayView2::from_shape((all, data.ncols()), &pinned[..]).expect("as many");
-        let there = Curves::new(there, place);
+        let (curves, there) = (sets.curves(count), sets.of(there));
+        let [mut fits, mut more] =
+            [count, all].map(|count| CurveFits::room(count, sets.start.len(), false));
         let mut records = CurveRecords::new();
-        let [mut ordinary, mut of_pinned, mut recorded] = [const { Vec::new() }; 3];
         // The first makes room.
-        for run in 0..=RUNS {
-            for (curves, fits, times) in
-                [(&curves, &mut fits, &mut ordinary), (&there, &mut more, &mut of_pinned)]
-            {
-                let mut result = Ok(());
-                let time = seconds(|| {
-                    let left = gpu.fit_into(formula, curves, start(), &options, fits);
-                    result = left.map(drop);
-                });
-                result?;
-                if run > 0 {
-                    times.push(time);
-                }
-            }
-            let mut result = Ok(());
-            let time = seconds(|| {
-                let left = gpu.fit_records(formula, &there, start(), &options, &mut records);
-                result = left.map(drop);
-            });
-            result?;
-            if run > 0 {
-                recorded.push(time);
-            }
-        }
-        println!(
-            "| `{}` | {} | {cold:.2} | {} | {:.2} | {} | {} | {} | {} |",
-            case.name,
-            data.ncols(),
-            digits(rate(count, &mut times)),
-            evaluations as f64 / count as f64,
-            left.len(),
-            digits(rate(count, &mut ordinary)),
-            digits(rate(all, &mut of_pinned)),
-            digits(rate(all, &mut recorded))
-        );
+        let times = in_turn(RUNS + 1, &mut [0, 1, 2], |way| {
+            let fit = || match way {
+                0 => gpu.fit_into(formula, &curves, sets.start(), &options, &mut fits),
+                1 => gpu.fit_into(formula, &there, sets.start(), &options, &mut more),
+                _ => gpu.fit_records(formula, &there, sets.start(), &options, &mut records),
+            };
+            timed(fit).map(|(seconds, _)| seconds)
+        })?;
+        let rates = times.iter().zip([count, all, all]).map(|(times, n)| rate(n, &times[1..]));
+        let rates = rates.map(digits).collect::<Vec<_>>().join(" | ");
+        let OnDevice { cold, evaluations, left, times } = found;
+        let (name, points, rate) = (case.name, data.ncols(), digits(rate(count, &times)));
+        say!("| `{name}` | {points} | {cold:.2} | {rate} | {evaluations:.2} | {left} | {rates} |");
     }
     Ok(())
 }
 
 /// Sums of peaks in the memory of the device: models of 4 and 10 parameters, of which a thread has all, or each thread of a warp
 /// some of the points, and of more, which have a warp with a parameter a thread.
-fn peaks() -> Result<(), GpuError> {
+fn peaks() -> Outcome {
     let gpu = CurveGpu::new(0)?;
-    println!("# Sums of Gauss peaks on {}: median of {RUNS}\n", gpu.device().name);
-    println!(
-        "| peaks | parameters | points | fits | first fit, s | thousand fits a second | evaluations | left | 10¹² operations a second |"
+    say!("# Sums of Gauss peaks on {}: median of {RUNS}\n", gpu.device().name);
+    head(
+        "peaks | parameters | points | fits | first fit, s | thousand fits a second | evaluations | left | 10¹² operations a second",
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
-    for (peaks, points) in [
-        (1, 40),
-        (3, 120),
-        (3, 4096),
-        (4, 120),
-        (4, 4096),
-        (5, 200),
-        (5, 4096),
-        (6, 240),
-        (8, 320),
-        (10, 200),
-        (10, 400),
-        (10, 4096),
-    ] {
+    let small = [(1, 40), (3, 120), (3, 4096), (4, 120), (4, 4096), (5, 200), (5, 4096)];
+    let large = [(6, 240), (8, 320), (10, 200), (10, 400), (10, 4096)];
+    for (peaks, points) in small.into_iter().chain(large) {
         let model = Peaks::new(peaks, points);
-        let (formula, start, parameters) = (&model.formula, model.start(), model.truth.len());
+        let parameters = model.truth.len();
         let count = (40_000_000 / points / parameters).max(6000);
-        let data = model.data(count);
-        let curves = Curves::new(data.view(), spotfit::model::Points::Index);
-        let few = Curves::new(data.slice(s![..10, ..]), spotfit::model::Points::Index);
-        let options = options(parameters);
-        let start = || CurveStart::Shared(&start);
-        let mut first = Ok(());
-        let cold = seconds(|| first = gpu.fit(formula, &few, start(), &options).map(drop));
-        first?;
-        let (mut times, fits, left) =
-            gpu.fit_resident(formula, &curves, start(), &options, RUNS)?;
-        if times.is_empty() {
+        let (data, options) = (model.data(count), options(parameters));
+        let curves = |count| Curves::new(data.slice(s![..count, ..]), Points::Index);
+        let both = (&curves(10), &curves(count));
+        let Some(found) = OnDevice::new(&gpu, &model.formula, both, &model.start(), &options)?
+        else {
             continue;
-        }
-        let evaluations: u64 = fits.evaluations.iter().map(|&count| u64::from(count)).sum();
-        let program = formula.program(spotfit::model::Axes::Together, &vec![true; parameters]);
+        };
+        let OnDevice { cold, evaluations, left, times } = found;
+        let program = model.formula.program(Axes::Together, &vec![true; parameters]);
         // A multiply-add is two; half of a symmetric matrix is enough.
         let sums = 2 * (parameters + parameters * (parameters + 1) / 2);
-        let operations = evaluations as f64 * (points * (program.point_operations() + sums)) as f64;
-        let rate = rate(count, &mut times);
-        println!(
-            "| {peaks} | {parameters} | {points} | {count} | {cold:.2} | {} | {:.2} | {} | {} |",
-            digits(rate * 1e3),
-            evaluations as f64 / count as f64,
-            left.len(),
-            digits(operations / count as f64 * rate * 1e-6)
+        let operations = evaluations * (points * (program.point_operations() + sums)) as f64;
+        let rate = rate(count, &times);
+        let [rate, operations] = [rate * 1e3, operations * rate * 1e-6].map(digits);
+        say!(
+            "| {peaks} | {parameters} | {points} | {count} | {cold:.2} | {rate} | {evaluations:.2} | {left} | {operations} |"
         );
     }
     Ok(())
@@ -271,19 +232,16 @@ type Fit<'f> = &'f mut dyn FnMut(
     &Curves<'_>,
     CurveStart<'_>,
     &CurveOptions,
-) -> Result<(f64, Found), String>;
+) -> Result<(f64, Found), AnyError>;
 
 /// Batches of several sizes, by the GPU and by Gpufit in turn.
-fn beside_gpufit(path: &str) -> Result<(), String> {
-    let gpu = CurveGpu::new(0).map_err(|error| error.to_string())?;
-    println!("# Formulas on {} beside Gpufit: medians of five\n", gpu.device().name);
+fn beside_gpufit(path: &str) -> Outcome {
+    let gpu = CurveGpu::new(0)?;
+    say!("# Formulas on {} beside Gpufit: medians of five\n", gpu.device().name);
     let mut records = CurveRecords::new();
     beside(path, &[10, 1000, 1_000_000], &mut |formula, curves, start, options| {
-        let mut result = Ok(Vec::new());
-        let time = seconds(|| {
-            result = gpu.fit_records(formula, curves, start, options, &mut records);
-        });
-        let left = result.map_err(|error| error.to_string())?;
+        let fit = || gpu.fit_records(formula, curves, start, options, &mut records);
+        let (time, left) = timed(fit)?;
         let of = |value: &dyn Fn(&CurveRecord<'_>, usize) -> f64| {
             Array2::from_shape_fn((curves.count(), options.parameters()), |(fit, j)| {
                 records.get(fit).map_or(f64::NAN, |record| value(&record, j))
@@ -295,57 +253,46 @@ fn beside_gpufit(path: &str) -> Result<(), String> {
 }
 
 /// The same on one core, beside Cpufit.
-fn beside_cpufit(path: &str) -> Result<(), String> {
-    let cpu = CurveSimd::new(1, None).map_err(|error| error.to_string())?;
+fn beside_cpufit(path: &str) -> Outcome {
+    let cpu = CurveSimd::new(1, None)?;
     let set = cpu.instruction_set();
-    println!("# Formulas on one core ({}, {set}) beside Cpufit: medians of five\n", processor());
+    say!("# Formulas on one core ({}, {set}) beside Cpufit: medians of five\n", processor());
     beside(path, &[10_000], &mut |formula, curves, start, options| {
-        let mut result = None;
-        let time = seconds(|| result = Some(cpu.fit(formula, curves, start, options)));
-        let fits = result.expect("it was called").map_err(|error| error.to_string())?;
+        let (time, fits) = timed(|| cpu.fit(formula, curves, start, options))?;
         let CurveFits { parameters, errors, .. } = fits;
         Ok((time, Found { parameters, errors, left: Vec::new() }))
     })
 }
 
-fn beside(path: &str, counts: &[usize], fit: Fit<'_>) -> Result<(), String> {
-    const RUNS: usize = 5;
+fn beside(path: &str, counts: &[usize], fit: Fit<'_>) -> Outcome {
     let peer = PeerLibrary::open(path)?;
-    println!("| model | fits | ms | peer, ms | times | alike | decided | peer converged |");
-    println!("|---|---|---|---|---|---|---|---|");
-    for case in chosen() {
-        let Some(&(_, number)) = GPUFIT.iter().find(|(name, _)| *name == case.name) else {
-            continue;
-        };
+    head("model | fits | ms | peer, ms | times | alike | decided | peer converged");
+    let numbered = |case: &'static Simulated| {
+        let number = GPUFIT.iter().find(|(name, _)| *name == case.name)?;
+        Some((case, number.1))
+    };
+    for (case, number) in chosen().filter_map(numbered) {
         let most = if case.extent.len() > 3 { 100_000 } else { 1_000_000 };
-        let most = counts.iter().fold(0, |all, &count| all.max(count)).min(most);
-        let (model, data, at, start) = (model(case.name), case.data(most), case.at(), case.start());
-        let place = case.points(&at);
-        let formula = model.as_formula();
-        let options = options(start.len());
+        let most = counts.iter().copied().max().unwrap_or(0).min(most);
+        let sets = Sets::new(case, most);
+        let (formula, start, options) = (&sets.formula, &sets.start, options(sets.start.len()));
         for count in counts.iter().map(|&count| count.min(most)) {
-            let part = data.slice(s![..count, ..]);
-            let curves = Curves::new(part, place);
+            let (part, curves) = (sets.data.slice(s![..count, ..]), sets.curves(count));
             let pixels = part.as_slice().expect("in order");
-            let initial: Vec<f32> = start.iter().map(|&value| value as f32).collect();
-            let initial: Vec<f32> =
-                initial.iter().copied().cycle().take(count * start.len()).collect();
+            let initial = start.iter().map(|&value| value as f32);
+            let initial: Vec<f32> = initial.cycle().take(count * start.len()).collect();
             let information = information(case, formula.splines());
-            let mut batch = PeerBatch::of_model(number, data.ncols(), &initial, count, information);
-            let (mut own, mut its) = (Vec::new(), Vec::new());
+            let mut batch = PeerBatch::of_model(number, part.ncols(), &initial, count, information);
             let mut last = None;
             // The first call compiles the formula, and makes room.
-            for run in 0..=RUNS {
-                let (time, found) = fit(formula, &curves, CurveStart::Shared(&start), &options)?;
-                last = Some(found);
-                let mut result = Ok(());
-                let other = seconds(|| result = peer.fit_pixels(&mut batch, pixels, count));
-                result?;
-                if run > 0 {
-                    own.push(time);
-                    its.push(other);
+            let times = in_turn(6, &mut [true, false], |own| {
+                if !*own {
+                    return Ok(timed(|| peer.fit_pixels(&mut batch, pixels, count))?.0);
                 }
-            }
+                let (time, found) = fit(formula, &curves, sets.start(), &options)?;
+                last = Some(found);
+                Ok::<_, AnyError>(time)
+            })?;
             let Some(Found { parameters: ours, errors, left }) = last else { continue };
             let (parameters, converged) = batch.found();
             let alike = |fit: &usize| {
@@ -355,8 +302,8 @@ fn beside(path: &str, counts: &[usize], fit: Fit<'_>) -> Result<(), String> {
                 })
             };
             let share = |count_of: usize| count_of as f64 / count as f64;
-            let (own, its) = (1e-6 / rate(1, &mut own), 1e-6 / rate(1, &mut its));
-            println!(
+            let [own, its] = [0, 1].map(|of| median(&times[of][1..]));
+            say!(
                 "| `{}` | {count} | {:.3} | {:.3} | {:.1} | {:.4} | {:.4} | {:.4} |",
                 case.name,
                 own * 1e3,
@@ -371,42 +318,12 @@ fn beside(path: &str, counts: &[usize], fit: Fit<'_>) -> Result<(), String> {
     Ok(())
 }
 
-fn main() {
-    let library = std::env::args().nth(2).unwrap_or_default();
-    let beside = match std::env::args().nth(1).as_deref() {
-        Some("gpufit") => Some(beside_gpufit(&library)),
-        Some("cpufit") => Some(beside_cpufit(&library)),
-        _ => None,
-    };
-    if let Some(result) = beside {
-        if let Err(error) = result {
-            eprintln!("{error}");
-            std::process::exit(1);
-        }
-        return;
-    }
-    let device = match std::env::args().nth(1).as_deref() {
-        Some("gpu") => Some(gpu()),
-        Some("peaks") => Some(peaks()),
-        _ => None,
-    };
-    if let Some(result) = device {
-        if let Err(error) = result {
-            eprintln!("{error}");
-            std::process::exit(1);
-        }
-        return;
-    }
-    println!("# Formulas on one core: million fits a second, median of {RUNS}\n");
-    println!("Processor: {}\n", processor());
-    let sets: Vec<InstructionSet> =
-        InstructionSet::ALL.into_iter().filter(|set| set.is_available()).collect();
-    let names: Vec<&str> = sets.iter().map(|set| set.name()).collect();
-    println!(
-        "| model | points | operations a point | evaluations | double precision | {} |",
-        names.join(" | ")
-    );
-    println!("|---|---|---|---|---|{}", "---|".repeat(sets.len()));
+/// Double precision and every instruction set on one core.
+fn one_core() -> Outcome {
+    say!("# Formulas on one core: million fits a second, median of {RUNS}\n");
+    say!("Processor: {}\n", processor());
+    let columns = "model | points | operations a point | evaluations | double precision";
+    head(&format!("{columns} | {}", set_names()));
     for case in chosen() {
         // Splines of many arguments take long.
         let count = match case.extent.len() {
@@ -416,50 +333,50 @@ fn main() {
         };
         // Double precision fits a tenth.
         let few = count / 10;
-        let (model, data, at, start) =
-            (model(case.name), case.data(count), case.at(), case.start());
-        let place = case.points(&at);
-        let start = || CurveStart::Shared(&start);
-        let options = options(case.truth.len());
-        let formula = model.as_formula();
-        let reference = CurveReference::new(1).expect("the calling thread");
-        let fitters: Vec<CurveSimd> =
-            sets.iter().map(|&set| CurveSimd::new(1, Some(set)).expect("available")).collect();
-        let mut times = vec![Vec::new(); sets.len() + 1];
-        let mut evaluations = 0.0;
-        for _ in 0..RUNS {
-            let part = Curves::new(data.slice(s![..few, ..]), place);
-            times[0].push(seconds(|| {
-                let fits = reference.fit(formula, &part, start(), &options).expect("sound");
-                let sum: u64 = fits.evaluations.iter().map(|&count| u64::from(count)).sum();
-                evaluations = sum as f64 / few as f64;
-            }));
-            let all = Curves::new(data.view(), place);
-            for (fitter, times) in fitters.iter().zip(&mut times[1..]) {
-                times.push(seconds(|| {
-                    fitter.fit(formula, &all, start(), &options).expect("sound");
-                }));
-            }
+        let sets_of = Sets::new(case, count);
+        let (formula, options) = (&sets_of.formula, options(case.truth.len()));
+        let reference = CurveReference::new(1)?;
+        let mut fitters = vec![None];
+        for set in sets() {
+            fitters.push(Some(CurveSimd::new(1, Some(set))?));
         }
-        let double = rate(few, &mut times[0]);
-        let others: Vec<String> = times[1..]
-            .iter_mut()
-            .map(|times| rate(count, times))
-            .map(|rate| format!("{} ({:.1} times)", digits(rate), rate / double))
-            .collect();
-        let axes = if case.extent.len() == 2 {
-            spotfit::model::Axes::Grid
-        } else {
-            spotfit::model::Axes::Together
-        };
-        let program = formula.program(axes, &vec![true; case.truth.len()]);
-        println!(
-            "| `{}` | {} | {} | {evaluations:.2} | {} | {} |",
+        let mut evaluations = 0.0;
+        let (part, all) = (sets_of.curves(few), sets_of.curves(count));
+        let times = in_turn(RUNS, &mut fitters, |fitter| {
+            let fit = || match fitter {
+                None => reference.fit(formula, &part, sets_of.start(), &options),
+                Some(fitter) => fitter.fit(formula, &all, sets_of.start(), &options),
+            };
+            let (seconds, fits) = timed(fit)?;
+            if fitter.is_none() {
+                evaluations = mean_evaluations(&fits);
+            }
+            Ok::<_, AnyError>(seconds)
+        })?;
+        let double = rate(few, &times[0]);
+        let others = times[1..].iter().map(|times| rate(count, times));
+        let others: Vec<String> =
+            others.map(|rate| format!("{} ({:.1} times)", digits(rate), rate / double)).collect();
+        let axes = if case.extent.len() == 2 { Axes::Grid } else { Axes::Together };
+        let operations = formula.program(axes, &vec![true; case.truth.len()]).point_operations();
+        say!(
+            "| `{}` | {} | {operations} | {evaluations:.2} | {} | {} |",
             case.name,
-            data.ncols(),
-            program.point_operations(),
+            sets_of.data.ncols(),
             digits(double),
             others.join(" | ")
         );
     }
+    Ok(())
+}
+
+fn main() {
+    let library = std::env::args().nth(2).unwrap_or_default();
+    ended(match std::env::args().nth(1).as_deref() {
+        Some("gpufit") => beside_gpufit(&library),
+        Some("cpufit") => beside_cpufit(&library),
+        Some("gpu") => gpu(),
+        Some("peaks") => peaks(),
+        _ => one_core(),
+    });
 }

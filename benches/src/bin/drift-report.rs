@@ -3,23 +3,18 @@
 //! Beside what is left of the drift it prints the errors that are stated, so that both can be compared: the ratio is the root
 //! mean square, over frames and axes, of what is left in units of the stated error, and 1 if the errors are right.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use benches::drift_cases::{
-    CASES, DEPTH, Table, case, huge, left, median, most, ratio, rms, structured, unstructured,
+    CASES, DEPTH, Table, case, huge, in_errors, left, rms, structured, unstructured,
 };
+use benches::report::{ended, head, median, memory, row, timed};
+use benches::say;
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand};
+use fit_tests::statistics::largest;
 use spotfit::drift::{Drift, DriftError, DriftInput, DriftOptions};
-
-/// Prints a line. A reader that goes away, as `head` does, is no reason to stop.
-macro_rules! say {
-    ($($text:tt)*) => {{
-        use std::io::Write as _;
-        let _ = writeln!(std::io::stdout(), $($text)*);
-    }};
-}
 
 /// Measure how well drift is found in simulated tables.
 #[derive(Debug, Parser)]
@@ -47,23 +42,9 @@ enum What {
         names: Vec<String>,
     },
     /// Find the drift of tables that have a structure: is it as near as stated?
-    Structured {
-        /// The first seed
-        #[arg(long, value_name = "SEED", default_value_t = 0)]
-        from: u64,
-        /// The seed after the last
-        #[arg(long, value_name = "SEED", default_value_t = 200)]
-        to: u64,
-    },
+    Structured(Seeds),
     /// Look for drift in tables that have no structure: is it refused?
-    Unstructured {
-        /// The first seed
-        #[arg(long, value_name = "SEED", default_value_t = 0)]
-        from: u64,
-        /// The seed after the last
-        #[arg(long, value_name = "SEED", default_value_t = 200)]
-        to: u64,
-    },
+    Unstructured(Seeds),
     /// Find the drift of ten million localizations in 100,000 frames
     Huge,
     /// Write the table of a case and its true drift, NAME-SEED.csv and NAME-SEED-truth.csv
@@ -80,6 +61,16 @@ enum What {
     },
 }
 
+#[derive(Debug, clap::Args)]
+struct Seeds {
+    /// The first seed
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    from: u64,
+    /// The seed after the last
+    #[arg(long, value_name = "SEED", default_value_t = 200)]
+    to: u64,
+}
+
 /// Seconds of the processors that this process took, in steps of 10 ms.
 fn processor_seconds() -> f64 {
     /// Ticks of a second, which Linux fixes for programs.
@@ -89,14 +80,6 @@ fn processor_seconds() -> f64 {
     let after = stat.rsplit_once(')').map_or("", |parts| parts.1);
     let ticks = after.split_whitespace().skip(11).take(2).map(str::parse::<f64>);
     ticks.map(|ticks| ticks.unwrap_or(f64::NAN)).sum::<f64>() / TICKS
-}
-
-/// A line of the memory of this process, in MiB.
-fn memory(key: &str) -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
-    let kibibytes = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
-    kibibytes.unwrap_or(f64::NAN) / 1024.0
 }
 
 /// What was found in a table.
@@ -125,9 +108,9 @@ impl Found {
         let options = DriftOptions::new(precision, DEPTH * precision)
             .with_range(range)
             .with_knots(intervals.map(|intervals| (table.count / intervals).max(1)));
-        let (begin, before) = (Instant::now(), processor_seconds());
-        let drift = Drift::estimate(&positions, table.count, &options);
-        let clock = begin.elapsed().as_secs_f64();
+        let before = processor_seconds();
+        let estimate = || Ok::<_, ()>(Drift::estimate(&positions, table.count, &options));
+        let (clock, drift) = timed(estimate).expect("no other error");
         Self { drift, processor: processor_seconds() - before, clock }
     }
 }
@@ -138,8 +121,9 @@ struct Quality {
     left: Vec<f64>,
     /// The root mean square of the stated error of each axis.
     stated: Vec<f64>,
+    /// The root mean square over frames and axes of what is left in units of the stated errors.
     ratio: f64,
-    /// The most that is left anywhere in units of the stated error.
+    /// The most that is left anywhere in these units.
     most: f64,
 }
 
@@ -147,25 +131,21 @@ impl Quality {
     fn new(table: &Table, drift: &Drift) -> Self {
         assert_eq!(drift.frames(), table.count as usize, "{}", table.name);
         let axes = table.axes();
-        let found = [&drift.x[..], &drift.y, &drift.z];
-        let stated = [&drift.x_error[..], &drift.y_error, &drift.z_error];
-        let (found, stated) = (&found[..axes], &stated[..axes]);
-        let what_is_left = |axis: usize| rms(left(found[axis], &table.truth, axis));
+        let found = &[&drift.x[..], &drift.y, &drift.z][..axes];
+        let stated = &[&drift.x_error[..], &drift.y_error, &drift.z_error][..axes];
+        let off = in_errors(found, stated, &table.truth);
         Self {
-            left: (0..axes).map(what_is_left).collect(),
-            stated: stated.iter().map(|stated| rms(stated.iter().copied())).collect(),
-            ratio: ratio(found, stated, &table.truth),
-            most: most(found, stated, &table.truth),
+            left: (0..axes).map(|axis| rms(&left(found[axis], &table.truth, axis))).collect(),
+            stated: stated.iter().map(|stated| rms(stated)).collect(),
+            ratio: rms(&off),
+            most: largest(off.iter().map(|off| off.abs())),
         }
     }
 
     fn text(&self) -> String {
         let Self { left, stated, ratio, most } = self;
-        format!(
-            "left {} nm, stated {} nm, ratio {ratio:.2}, at most {most:.1} errors",
-            list(left),
-            list(stated)
-        )
+        let [left, stated] = [left, stated].map(|numbers| list(numbers));
+        format!("left {left} nm, stated {stated} nm, ratio {ratio:.2}, at most {most:.1} errors")
     }
 }
 
@@ -183,47 +163,59 @@ fn means<'a>(rows: impl Iterator<Item = &'a Vec<f64>> + Clone) -> Vec<f64> {
 
 fn cases(names: &[String], seeds: u64, intervals: Option<u32>, verbose: bool) {
     say!("Means of {seeds} seeds; lengths are root mean squares in nm.\n");
-    say!("| case | rows | answered | left | stated | ratio | processor, s | clock, s |");
-    say!("|---|---|---|---|---|---|---|---|");
+    head("case | rows | answered | left | stated | ratio | processor, s | clock, s");
     let chosen = |name: &&str| names.is_empty() || names.iter().any(|chosen| chosen == name);
     for name in CASES.into_iter().filter(chosen) {
-        let mut qualities = Vec::new();
-        let mut times = Vec::new();
+        let (mut qualities, mut times, mut notes) = (Vec::new(), Vec::new(), Vec::new());
         let mut rows = 0;
-        let mut notes = Vec::new();
         for seed in 0..seeds {
             let table = case(name, seed);
-            rows += table.frames.len();
+            rows += table.frames.len() as u64;
             let found = Found::new(&table, intervals);
             times.push(vec![found.processor, found.clock]);
-            match found.drift {
+            let note = match found.drift {
                 Ok(drift) => {
                     let quality = Quality::new(&table, &drift);
-                    if verbose {
-                        notes.push(format!("{name} {seed}: {}", quality.text()));
-                    }
+                    let text = verbose.then(|| quality.text());
                     qualities.push(quality);
+                    text
                 }
-                Err(error) => notes.push(format!("{name} {seed}: {error}")),
-            }
+                Err(error) => Some(error.to_string()),
+            };
+            notes.extend(note.map(|note| format!("  {name} {seed}: {note}")));
         }
         let of_axes = |of: fn(&Quality) -> &Vec<f64>| list(&means(qualities.iter().map(of)));
+        let ratios: Vec<f64> = qualities.iter().map(|quality| quality.ratio).collect();
         let time = means(times.iter());
-        say!(
-            "| {name} | {} | {} | {} | {} | {:.2} | {:.2} | {:.2} |",
-            rows as u64 / seeds.max(1),
-            qualities.len(),
-            of_axes(|quality| &quality.left),
-            of_axes(|quality| &quality.stated),
-            rms(qualities.iter().map(|quality| quality.ratio)),
-            time.first().unwrap_or(&f64::NAN),
-            time.last().unwrap_or(&f64::NAN)
-        );
-        notes.iter().for_each(|note| eprintln!("  {note}"));
+        let [processor, clock] = [time.first(), time.last()].map(|time| time.unwrap_or(&f64::NAN));
+        row(&[
+            &name,
+            &(rows / seeds.max(1)),
+            &qualities.len(),
+            &of_axes(|quality| &quality.left),
+            &of_axes(|quality| &quality.stated),
+            &format!("{:.2} | {processor:.2} | {clock:.2}", rms(&ratios)),
+        ]);
+        notes.iter().for_each(|note| eprintln!("{note}"));
     }
 }
 
-fn with_structure(seeds: std::ops::Range<u64>, verbose: bool) {
+/// What was found in a table, and what is said of it.
+fn told(table: &Table, seed: u64, verbose: bool) -> (Found, Option<Quality>, String) {
+    let found = Found::new(table, None);
+    let quality = found.drift.as_ref().ok().map(|drift| Quality::new(table, drift));
+    let end = match (&found.drift, &quality) {
+        (Err(error), _) => error.to_string(),
+        (_, quality) => quality.as_ref().map(Quality::text).unwrap_or_default(),
+    };
+    let text = format!("{seed}: {}, {} rows: {end}", table.name, table.frames.len());
+    if verbose {
+        say!("{text}");
+    }
+    (found, quality, text)
+}
+
+fn with_structure(seeds: Range<u64>, verbose: bool) {
     /// So many of the worst are named.
     const WORST: usize = 10;
     /// Errors that are right to this factor are good enough.
@@ -231,25 +223,12 @@ fn with_structure(seeds: std::ops::Range<u64>, verbose: bool) {
     let (mut answered, mut refused) = (Vec::new(), 0usize);
     let (mut processor, mut clock) = (0.0, 0.0);
     for seed in seeds {
-        let table = structured(seed);
-        let found = Found::new(&table, None);
+        let (found, quality, text) = told(&structured(seed), seed, verbose);
         processor += found.processor;
         clock += found.clock;
-        let head = format!("{seed}: {}, {} rows", table.name, table.frames.len());
-        let text = match found.drift {
-            Ok(drift) => {
-                let quality = Quality::new(&table, &drift);
-                let text = format!("{head}: {}", quality.text());
-                answered.push((quality.ratio, text.clone()));
-                text
-            }
-            Err(error) => {
-                refused += 1;
-                format!("{head}: {error}")
-            }
-        };
-        if verbose {
-            say!("{text}");
+        match quality {
+            Some(quality) => answered.push((quality.ratio, text)),
+            None => refused += 1,
         }
     }
     let ratios: Vec<f64> = answered.iter().map(|found| found.0).collect();
@@ -257,7 +236,7 @@ fn with_structure(seeds: std::ops::Range<u64>, verbose: bool) {
     say!(
         "{} answered, {refused} refused; {good} with a ratio of {GOOD} or less; overall {:.2}, median {:.2}",
         ratios.len(),
-        rms(ratios.iter().copied()),
+        rms(&ratios),
         median(&ratios)
     );
     say!("{processor:.1} s of the processors, {clock:.1} s on the clock");
@@ -267,38 +246,18 @@ fn with_structure(seeds: std::ops::Range<u64>, verbose: bool) {
     answered.iter().take(WORST).for_each(|found| say!("  {}", found.1));
 }
 
-fn without_structure(seeds: std::ops::Range<u64>, verbose: bool) {
+fn without_structure(seeds: Range<u64>, verbose: bool) {
     /// Drift of so many stated errors in any frame is wrong where there is none.
     const WITHIN: f64 = 3.0;
     let (mut refused, mut right, mut wrong) = ([0usize; 3], 0usize, Vec::new());
     for seed in seeds {
-        let table = unstructured(seed);
-        let head = format!("{seed}: {}, {} rows", table.name, table.frames.len());
-        let (text, fine) = match Found::new(&table, None).drift {
-            Ok(drift) => {
-                let quality = Quality::new(&table, &drift);
-                let fine = quality.most <= WITHIN;
-                right += usize::from(fine);
-                (format!("{head}: {}", quality.text()), fine)
-            }
-            Err(error) => {
-                let reason = match error {
-                    DriftError::Chance { .. } => Some(0),
-                    DriftError::NoOverlap { .. } => Some(1),
-                    DriftError::Few { .. } => Some(2),
-                    _ => None,
-                };
-                if let Some(reason) = reason {
-                    refused[reason] += 1;
-                }
-                (format!("{head}: {error}"), reason.is_some())
-            }
-        };
-        if verbose {
-            say!("{text}");
-        }
-        if !fine {
-            wrong.push(text);
+        let (found, quality, text) = told(&unstructured(seed), seed, verbose);
+        match (found.drift, quality) {
+            (Ok(_), Some(quality)) if quality.most <= WITHIN => right += 1,
+            (Err(DriftError::Chance { .. }), _) => refused[0] += 1,
+            (Err(DriftError::NoOverlap { .. }), _) => refused[1] += 1,
+            (Err(DriftError::Few { .. }), _) => refused[2] += 1,
+            _ => wrong.push(text),
         }
     }
     let [chance, overlap, few] = refused;
@@ -310,20 +269,19 @@ fn without_structure(seeds: std::ops::Range<u64>, verbose: bool) {
     wrong.iter().for_each(|text| say!("  {text}"));
 }
 
-fn largest() {
+fn largest_table() {
     let table = huge(1);
     let (rows, frames) = (table.frames.len(), table.count);
     // Only what the search takes is of interest: the peak begins at what the table takes, where the system allows that.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
-    let before = memory("VmRSS");
-    let found = Found::new(&table, None);
+    let before = memory("VmRSS") / 1024.0;
+    let Found { drift, processor, clock } = Found::new(&table, None);
+    let most = memory("VmHWM") / 1024.0;
     say!(
-        "{rows} rows, {frames} frames: {:.1} s on the clock, {:.1} s of the processors, {:.0} MiB at most, {before:.0} MiB before",
-        found.clock,
-        found.processor,
-        memory("VmHWM")
+        "{rows} rows, {frames} frames: {clock:.1} s on the clock, {processor:.1} s of the processors, {most:.0} MiB at most, \
+         {before:.0} MiB before"
     );
-    match found.drift {
+    match drift {
         Ok(drift) => say!("{}", Quality::new(&table, &drift).text()),
         Err(error) => say!("{error}"),
     }
@@ -351,14 +309,13 @@ fn write(name: &str, seed: u64, folder: &Path) -> csv::Result<()> {
     Ok(truth.flush()?)
 }
 
-fn main() -> csv::Result<()> {
+fn main() {
     let Arguments { what, verbose } = Arguments::parse();
     match what {
         What::Cases { seeds, intervals, names } => cases(&names, seeds, intervals, verbose),
-        What::Structured { from, to } => with_structure(from..to, verbose),
-        What::Unstructured { from, to } => without_structure(from..to, verbose),
-        What::Huge => largest(),
-        What::Write { case, seed, out } => write(&case, seed, &out)?,
+        What::Structured(Seeds { from, to }) => with_structure(from..to, verbose),
+        What::Unstructured(Seeds { from, to }) => without_structure(from..to, verbose),
+        What::Huge => largest_table(),
+        What::Write { case, seed, out } => ended(write(&case, seed, &out)),
     }
-    Ok(())
 }

@@ -76,30 +76,25 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         &spotfit::FitterOptions::from(options).with_threads(arguments.threads),
     )?;
     for line in io::stdin().lock().lines() {
-        let mut anew = false;
-        let criteria = match line?.as_str() {
-            "default" => Criteria::DEFAULT,
+        let line = line?;
+        let criteria = match line.as_str() {
+            "default" | "anew" => Criteria::DEFAULT,
             "tight" => Criteria::TIGHT,
-            "anew" => {
-                anew = true;
-                Criteria::DEFAULT
-            }
-            other => return Err(format!("'{other}' is neither default nor tight").into()),
+            other => return Err(format!("'{other}' is neither default, tight nor anew").into()),
         };
-        let options = options.with_criteria(criteria);
+        let (options, spots) = (options.with_criteria(criteria), spots.pixels.view());
         let begin = Instant::now();
-        if anew {
-            fits = own.fit(spots.pixels.view(), Start::Estimate)?;
+        if line == "anew" {
+            fits = own.fit(spots, Start::Estimate)?;
         } else {
-            fitter.fit_into(&options, spots.pixels.view(), Start::Estimate, &mut fits)?;
+            fitter.fit_into(&options, spots, Start::Estimate, &mut fits)?;
         }
         let seconds = begin.elapsed().as_secs_f64();
         let count = fits.len() as f64;
         let evaluations: f64 = fits.iter().map(|fit| f64::from(fit.evaluations)).sum();
         let converged = fits.iter().filter(|fit| fit.status.is_converged()).count();
         let numbers = fits.iter().flat_map(|fit| [fit.x, fit.y, fit.sigma_x, fit.sigma_y]);
-        let bytes = numbers.flat_map(|number| f64::from(number).to_le_bytes());
-        write(folder, "fits.f64", bytes)?;
+        write(folder, "fits.f64", numbers.flat_map(|number| f64::from(number).to_le_bytes()))?;
         println!("{seconds} {} {}", evaluations / count, converged as f64 / count);
         io::stdout().flush()?;
     }

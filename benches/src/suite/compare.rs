@@ -39,70 +39,64 @@ impl fmt::Display for Change {
     }
 }
 
+/// What changed in a cell, and whether that is for the worse.
+type Changed = (String, Option<bool>);
+
 /// What changed from one record to another; the worst first.
 pub fn compare(before: &Record, after: &Record) -> Vec<Change> {
-    let mut changes = Vec::new();
-    let name = |cell: &Cell| format!("{} | {} | {}", cell.experiment, cell.method, cell.case);
-    for cell in &before.cells {
-        let Some(new) = after.get(&cell.experiment, &cell.method, &cell.case) else {
-            let what = "is not in the second record".to_owned();
-            changes.push(Change { cell: name(cell), what, worse: None });
-            continue;
-        };
-        let mut push = |what: String, worse| {
-            changes.push(Change { cell: name(cell), what, worse });
-        };
-        match (&cell.data, new) {
-            (Data::Time(old), Data::Time(new)) => time(old, new, &mut push),
-            (Data::Errors(old), Data::Errors(new)) => errors(old, new, &mut push),
-            (Data::Latency { seconds: old, .. }, Data::Latency { seconds: new, .. }) => {
-                let ratio = new[0] / old[0];
-                if !(0.8..1.25).contains(&ratio) {
-                    let (old, new) = (label(old[0] * 1e6), label(new[0] * 1e6));
-                    push(format!("median {old} → {new} µs"), Some(ratio > 1.0));
-                }
-            }
-            (Data::Value(old), Data::Value(new)) => {
-                let ratio = new / old;
-                if !(0.8..1.25).contains(&ratio) {
-                    push(format!("{} → {}", label(*old), label(*new)), None);
-                }
-            }
-            (Data::Missing(_), Data::Missing(_)) => {}
-            (Data::Missing(_), _) => push("is there now".to_owned(), None),
-            (_, Data::Missing(reason)) => push(format!("is missing now: {reason}"), Some(true)),
-            _ => push("is another kind of measurement".to_owned(), None),
-        }
-    }
-    for cell in &after.cells {
-        if before.get(&cell.experiment, &cell.method, &cell.case).is_none() {
-            let what = "is new".to_owned();
-            changes.push(Change { cell: name(cell), what, worse: None });
-        }
-    }
-    changes.sort_by_key(|change| match change.worse {
-        Some(true) => 0,
-        Some(false) => 1,
-        None => 2,
+    let of = |record: &Record, cell: &Cell| {
+        record.get(&cell.experiment, &cell.method, &cell.case).cloned()
+    };
+    let of_cell = |cell: &Cell, changed: Vec<Changed>| {
+        let cell = format!("{} | {} | {}", cell.experiment, cell.method, cell.case);
+        changed.into_iter().map(move |(what, worse)| Change { cell: cell.clone(), what, worse })
+    };
+    let old = before.cells.iter().flat_map(|cell| {
+        let gone = || vec![("is not in the second record".to_owned(), None)];
+        of_cell(cell, of(after, cell).map_or_else(gone, |new| changed(&cell.data, &new)))
     });
+    let new = after.cells.iter().filter(|cell| of(before, cell).is_none());
+    let new = new.flat_map(|cell| of_cell(cell, vec![("is new".to_owned(), None)]));
+    let mut changes: Vec<Change> = old.chain(new).collect();
+    let place = |worse| [Some(true), Some(false), None].iter().position(|other| *other == worse);
+    changes.sort_by_key(|change| place(change.worse));
     changes
 }
 
-fn time(old: &Timing, new: &Timing, push: &mut impl FnMut(String, Option<bool>)) {
+fn changed(old: &Data, new: &Data) -> Vec<Changed> {
+    // What has no known noise.
+    let far = |ratio: f64| !(0.8..1.25).contains(&ratio);
+    match (old, new) {
+        (Data::Time(old), Data::Time(new)) => time(old, new).into_iter().collect(),
+        (Data::Errors(old), Data::Errors(new)) => errors(old, new),
+        (Data::Latency { seconds: old, .. }, Data::Latency { seconds: new, .. }) => {
+            let (from, to, ratio) = (label(old[0] * 1e6), label(new[0] * 1e6), new[0] / old[0]);
+            let change = (format!("median {from} → {to} µs"), Some(ratio > 1.0));
+            Vec::from_iter(far(ratio).then_some(change))
+        }
+        (Data::Value(old), Data::Value(new)) => {
+            let change = (format!("{} → {}", label(*old), label(*new)), None);
+            Vec::from_iter(far(new / old).then_some(change))
+        }
+        (Data::Missing(_), Data::Missing(_)) => Vec::new(),
+        (Data::Missing(_), _) => vec![("is there now".to_owned(), None)],
+        (_, Data::Missing(reason)) => vec![(format!("is missing now: {reason}"), Some(true))],
+        _ => vec![("is another kind of measurement".to_owned(), None)],
+    }
+}
+
+fn time(old: &Timing, new: &Timing) -> Option<Changed> {
     let ratio = new.median / old.median;
     // What disturbs a sample makes it longer: the distance to the lower quartile tells how much medians scatter.
     let spread = |t: &Timing| (t.median - t.low) / t.median / (t.runs.max(1) as f64).sqrt();
     let noise = (1.0 + SPREADS * spread(old).hypot(spread(new))).max(TIMES);
-    if ratio > noise || ratio < 1.0 / noise {
-        let (from, to) = (label(old.median * 1e6), label(new.median * 1e6));
-        push(
-            format!("{ratio:.2} times the time, {from} → {to} µs a call (noise: {noise:.2})"),
-            Some(ratio > 1.0),
-        );
-    }
+    let (from, to) = (label(old.median * 1e6), label(new.median * 1e6));
+    let what = format!("{ratio:.2} times the time, {from} → {to} µs a call (noise: {noise:.2})");
+    (ratio > noise || ratio < 1.0 / noise).then_some((what, Some(ratio > 1.0)))
 }
 
-fn errors(old: &Errors, new: &Errors, push: &mut impl FnMut(String, Option<bool>)) {
+fn errors(old: &Errors, new: &Errors) -> Vec<Changed> {
+    let mut all = Vec::new();
     let same = old.seed == new.seed && old.fits == new.fits;
     // The mean of n errors of one bound each scatters by 1/√n bounds.
     let scatter = |rms: f64| {
@@ -110,33 +104,28 @@ fn errors(old: &Errors, new: &Errors, push: &mut impl FnMut(String, Option<bool>
         CHANCE * one(old).hypot(one(new))
     };
     for (j, name) in ["x", "y", "σ"].into_iter().enumerate() {
-        let rms = old.rms[j].max(new.rms[j]);
-        let noise = if same { SAME_WINDOWS } else { scatter(rms) };
-        let (bias, rms) = (new.bias[j] - old.bias[j], new.rms[j] - old.rms[j]);
-        if bias.abs() > noise {
-            let (from, to) = (old.bias[j], new.bias[j]);
-            push(
-                format!("bias of {name} {from:+.4} → {to:+.4} bounds (noise: {noise:.4})"),
-                Some(to.abs() > from.abs()),
-            );
+        let noise = if same { SAME_WINDOWS } else { scatter(old.rms[j].max(new.rms[j])) };
+        let (from, to) = (old.bias[j], new.bias[j]);
+        if (to - from).abs() > noise {
+            let what = format!("bias of {name} {from:+.4} → {to:+.4} bounds (noise: {noise:.4})");
+            all.push((what, Some(to.abs() > from.abs())));
         }
-        if rms.abs() > noise {
-            let (from, to) = (old.rms[j], new.rms[j]);
-            push(
-                format!("error of {name} {from:.4} → {to:.4} bounds (noise: {noise:.4})"),
-                Some(rms > 0.0),
-            );
+        let (from, to) = (old.rms[j], new.rms[j]);
+        if (to - from).abs() > noise {
+            let what = format!("error of {name} {from:.4} → {to:.4} bounds (noise: {noise:.4})");
+            all.push((what, Some(to > from)));
         }
     }
-    let lost = |errors: &Errors| errors.lost as f64 / errors.fits.max(1) as f64;
-    if (lost(new) - lost(old)).abs() > SHARE {
-        let (from, to) = (100.0 * lost(old), 100.0 * lost(new));
-        push(format!("lost fits {from:.2} → {to:.2} %"), Some(to > from));
+    let [from, to] = [old, new].map(|errors| errors.lost as f64 / errors.fits.max(1) as f64);
+    if (to - from).abs() > SHARE {
+        let what = format!("lost fits {:.2} → {:.2} %", 100.0 * from, 100.0 * to);
+        all.push((what, Some(to > from)));
     }
     let (from, to) = (old.mean_iterations(), new.mean_iterations());
     if (to / from - 1.0).abs() > 0.02 {
-        push(format!("{from:.2} → {to:.2} iterations on average"), Some(to > from));
+        all.push((format!("{from:.2} → {to:.2} iterations on average"), Some(to > from)));
     }
+    all
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
 //! Spots that overlap: how many are found, and how precisely, by density and by the distance of two.
 
-use std::time::Instant;
+use std::cell::LazyCell;
+use std::f64::consts::TAU;
 
 use fit_core::{Estimator, Options, Shape, Size};
-use fit_sim::{
-    Random,
-    recipes::{FrameRecipe, MovieRecipe},
-};
+use fit_sim::recipes::{FrameRecipe, MovieRecipe};
+use fit_sim::{MovieTruth, Random};
 use fit_tests::bounds::{Spot, joint_cramer_rao};
 use spotfit::localize::{Emitters, Localization, LocalizeOptions, Localizer};
 use spotfit::movie::{Block, Pixels};
@@ -15,8 +14,9 @@ use spotfit::pairs::{Pair, Spots, pairs};
 use spotfit::{Camera, FitterOptions};
 
 use super::SuiteError;
-use super::experiments::{Experiment, Run};
+use super::experiments::{CROWDS, Run, keys};
 use super::record::Data;
+use crate::report::{AnyError, timed};
 
 /// Spots of a frame per µm².
 pub const DENSITIES: [f64; 5] = [0.2, 0.5, 1.0, 2.0, 4.0];
@@ -94,13 +94,6 @@ pub fn alone(look: &str, photons: f64, what: &str) -> String {
     format!("alone:{look}:{photons}:{what}")
 }
 
-/// How many cells there are.
-pub fn cells() -> usize {
-    LIGHTS.len() * DENSITIES.len() * (METHODS.len() * OF_FRAMES.len() + 1)
-        + DISTANCES.len() * (METHODS.len() * OF_PAIRS.len() + 1)
-        + ALONE.len() * LOOKS.len() * OF_ALONE.len()
-}
-
 /// Frames of a density, pairs of a distance, and spots that are alone.
 pub const fn counts(quick: bool) -> [usize; 3] {
     if quick { [5, 50, 100] } else { [120, 1000, 5000] }
@@ -123,21 +116,20 @@ impl Scene {
         let simulation = recipe.simulation().expect("a sound recipe");
         let mut plan = simulation.plan().expect("a sound simulation");
         let piece = plan.piece(0..count);
-        let truth: Vec<_> = (0..count).flat_map(|frame| piece.truth(frame)).collect();
-        let spot =
-            |of: &fit_sim::MovieTruth| Spot { x: of.shape.x, y: of.shape.y, photons: of.signal };
-        Self {
-            frames: piece.frames(),
-            of: truth.iter().map(|spot| spot.frame as u32).collect(),
-            spots: truth.iter().map(spot).collect(),
-        }
+        let truth = (0..count).flat_map(|frame| piece.truth(frame));
+        let spot = |of: MovieTruth| {
+            let [x, y] = [of.shape.x, of.shape.y];
+            (of.frame as u32, Spot { x, y, photons: of.signal })
+        };
+        let (of, spots) = truth.map(spot).unzip();
+        Self { frames: piece.frames(), of, spots }
     }
 
     /// Two spots near the middle of each frame.
     fn two(distance: f64, count: usize, seed: u64) -> Self {
         let [photons, background] = OF_TWO;
         Self::small(background, gaussian, count, seed, |random, [x, y]| {
-            let angle = std::f64::consts::TAU * random.uniform();
+            let angle = TAU * random.uniform();
             let far = 0.5 * distance * SIGMA;
             let (dx, dy) = (far * angle.cos(), far * angle.sin());
             vec![Spot { x: x + dx, y: y + dy, photons }, Spot { x: x - dx, y: y - dy, photons }]
@@ -185,7 +177,7 @@ impl Scene {
         self.frames.dim().1
     }
 
-    fn localizer(&self, emitters: Emitters, look: Look) -> Result<Localizer, SuiteError> {
+    fn localizer(&self, emitters: Emitters, look: Look) -> Result<Localizer, AnyError> {
         let free = look == Look::Free;
         let shape = if free { Shape::CIRCULAR } else { Shape::fixed_sigma(SIGMA) };
         let fit = Options::default().with_shape(shape);
@@ -197,7 +189,7 @@ impl Scene {
             .with_usual_sigma(free.then_some(SIGMA))
             .with_checks(true)
             .with_errors(true);
-        Localizer::new((self.side(), self.side()), options).map_err(|error| text(&error))
+        Ok(Localizer::new((self.side(), self.side()), options)?)
     }
 
     /// The localizations, and the milliseconds for a frame.
@@ -205,27 +197,24 @@ impl Scene {
         &self,
         emitters: Emitters,
         look: Look,
-    ) -> Result<(Vec<Localization>, f64), SuiteError> {
+    ) -> Result<(Vec<Localization>, f64), AnyError> {
         let mut localizer = self.localizer(emitters, look)?;
         let first = self.frames.slice(spotfit::ndarray::s![..1, .., ..]).to_owned();
         let warm = Block { first: 0, pixels: Pixels::U16(first) };
-        self.localizer(emitters, look)?.process(&warm).map_err(|error| text(&error))?;
+        self.localizer(emitters, look)?.process(&warm)?;
         let all = Block { first: 0, pixels: Pixels::U16(self.frames.clone()) };
-        let begin = Instant::now();
-        let found = localizer.process(&all).map_err(|error| text(&error))?;
-        Ok((found, 1e3 * begin.elapsed().as_secs_f64() / self.frames.dim().0 as f64))
+        let (seconds, found) = timed(|| localizer.process(&all))?;
+        Ok((found, 1e3 * seconds / self.frames.dim().0 as f64))
     }
 
     /// Which localization is of which spot.
-    fn pairs(&self, found: &[Localization]) -> Result<Vec<Pair>, SuiteError> {
+    fn pairs(&self, found: &[Localization]) -> Result<Vec<Pair>, AnyError> {
         let frames: Vec<u32> = found.iter().map(|own| own.frame as u32).collect();
-        let [x, y]: [Vec<f64>; 2] =
-            [found.iter().map(|own| own.x).collect(), found.iter().map(|own| own.y).collect()];
+        let (x, y): (Vec<f64>, Vec<f64>) = found.iter().map(|own| (own.x, own.y)).unzip();
         let found = Spots { frames: &frames, x: &x, y: &y, z: None };
-        let [x, y]: [Vec<f64>; 2] =
-            [self.spots.iter().map(|s| s.x).collect(), self.spots.iter().map(|s| s.y).collect()];
+        let (x, y): (Vec<f64>, Vec<f64>) = self.spots.iter().map(|own| (own.x, own.y)).unzip();
         let truth = Spots { frames: &self.of, x: &x, y: &y, z: None };
-        pairs(&found, &truth, RADIUS, RADIUS).map_err(|error| text(&error))
+        Ok(pairs(&found, &truth, RADIUS, RADIUS)?)
     }
 
     /// Whether a place counts.
@@ -255,12 +244,16 @@ impl Scene {
 
 /// The share of its photons that a spot has at a place beside its centre.
 fn gaussian(x: f64, y: f64) -> f64 {
-    (-0.5 * (x * x + y * y) / (SIGMA * SIGMA)).exp() / (std::f64::consts::TAU * SIGMA * SIGMA)
+    of_widths([SIGMA, SIGMA], x, y)
 }
 
 fn astigmatic(x: f64, y: f64) -> f64 {
-    let (x, y) = (x / SIGMA, y / WIDE);
-    (-0.5 * (x * x + y * y)).exp() / (std::f64::consts::TAU * SIGMA * WIDE)
+    of_widths([SIGMA, WIDE], x, y)
+}
+
+fn of_widths([along, across]: [f64; 2], x: f64, y: f64) -> f64 {
+    let (x, y) = (x / along, y / across);
+    (-0.5 * (x * x + y * y)).exp() / (TAU * along * across)
 }
 
 /// (2J₁(kr)/kr)²·k²/4π. A Gaussian of σ = 1.323/k has the same width at e^(−1/2) of the peak (Zhang, Zerubia & Olivo-Marin 2007).
@@ -268,15 +261,11 @@ fn airy(x: f64, y: f64) -> f64 {
     let k = 1.323 / SIGMA;
     let kr = k * x.hypot(y);
     let wave = if kr < 1e-6 { 1.0 } else { 2.0 * libm::j1(kr) / kr };
-    wave * wave * k * k / (2.0 * std::f64::consts::TAU)
-}
-
-fn text(error: &dyn std::error::Error) -> SuiteError {
-    SuiteError::Method(error.to_string())
+    wave * wave * k * k / (2.0 * TAU)
 }
 
 /// The numbers of frames, in the order of [`OF_FRAMES`].
-fn of_frames(scene: &Scene, emitters: Emitters) -> Result<[f64; OF_FRAMES.len()], SuiteError> {
+fn of_frames(scene: &Scene, emitters: Emitters) -> Result<[f64; OF_FRAMES.len()], AnyError> {
     let (found, milliseconds) = scene.localized(emitters, Look::Gaussian)?;
     let pairs = scene.pairs(&found)?;
     let (mut squares, mut matched) = (0.0, 0.0);
@@ -298,11 +287,12 @@ fn of_frames(scene: &Scene, emitters: Emitters) -> Result<[f64; OF_FRAMES.len()]
             ratios += 0.5 * ratio;
         }
     }
-    let alone = |partner: &[bool], counted: &dyn Fn(usize) -> bool| {
-        (0..partner.len()).filter(|&i| !partner[i] && counted(i)).count() as f64
+    let without = |partner: &[bool], place: &dyn Fn(usize) -> [f64; 2]| {
+        let counts = |&i: &usize| !partner[i] && scene.counts(place(i)[0], place(i)[1]);
+        (0..partner.len()).filter(counts).count() as f64
     };
-    let falsely = alone(&partner[0], &|i| scene.counts(found[i].x, found[i].y));
-    let missed = alone(&partner[1], &|i| scene.counts(scene.spots[i].x, scene.spots[i].y));
+    let falsely = without(&partner[0], &|i| [found[i].x, found[i].y]);
+    let missed = without(&partner[1], &|i| [scene.spots[i].x, scene.spots[i].y]);
     Ok([
         100.0 * matched / (matched + falsely + missed),
         100.0 * matched / (matched + falsely),
@@ -314,7 +304,7 @@ fn of_frames(scene: &Scene, emitters: Emitters) -> Result<[f64; OF_FRAMES.len()]
 }
 
 /// The numbers of two spots, in the order of [`OF_PAIRS`].
-fn of_two(scene: &Scene, emitters: Emitters) -> Result<[f64; OF_PAIRS.len()], SuiteError> {
+fn of_two(scene: &Scene, emitters: Emitters) -> Result<[f64; OF_PAIRS.len()], AnyError> {
     let (found, _) = scene.localized(emitters, Look::Gaussian)?;
     let pairs = scene.pairs(&found)?;
     let count = scene.frames.dim().0;
@@ -330,7 +320,7 @@ fn of_two(scene: &Scene, emitters: Emitters) -> Result<[f64; OF_PAIRS.len()], Su
 }
 
 /// The numbers of spots that are alone, in the order of [`OF_ALONE`].
-fn of_alone(scene: &Scene, look: Look) -> Result<[f64; OF_ALONE.len()], SuiteError> {
+fn of_alone(scene: &Scene, look: Look) -> Result<[f64; OF_ALONE.len()], AnyError> {
     let (found, _) = scene.localized(Emitters::Auto, look)?;
     let mut of = vec![0; scene.frames.dim().0];
     for own in found {
@@ -348,63 +338,52 @@ fn of_alone(scene: &Scene, look: Look) -> Result<[f64; OF_ALONE.len()], SuiteErr
 
 impl Run {
     pub(super) fn crowds(&mut self) -> Result<(), SuiteError> {
-        let [frames, of_two_frames, of_one] = counts(self.quick);
-        for light in LIGHTS {
-            for density in DENSITIES {
-                let name = |what: &str| crowd(light, density, what);
-                let scene = Scene::crowd(light, density, frames, self.seed);
-                for (method, emitters) in METHODS {
-                    self.values(method, &OF_FRAMES, &name, || of_frames(&scene, emitters))?;
-                }
-                self.values(BOUND, &["rmse"], &name, || {
-                    let bounds = scene.bounds(frames.min(BOUND_FRAMES), light[1]);
-                    Ok([bounds[bounds.len() / 2]])
-                })?;
+        let ([frames, of_two_frames, of_one], seed) = (counts(self.quick), self.seed);
+        for (light, density) in LIGHTS.into_iter().flat_map(|light| DENSITIES.map(|d| (light, d))) {
+            let name = |what: &str| crowd(light, density, what);
+            let scene = LazyCell::new(|| Scene::crowd(light, density, frames, seed));
+            for (method, emitters) in METHODS {
+                self.values(method, OF_FRAMES.map(name), || of_frames(&scene, emitters))?;
             }
+            self.values(BOUND, [name("rmse")], || {
+                let bounds = scene.bounds(frames.min(BOUND_FRAMES), light[1]);
+                Ok([bounds[bounds.len() / 2]])
+            })?;
         }
         for distance in DISTANCES {
             let name = |what: &str| two(distance, what);
-            let scene = Scene::two(distance, of_two_frames, self.seed);
+            let scene = LazyCell::new(|| Scene::two(distance, of_two_frames, seed));
             for (method, emitters) in METHODS {
-                self.values(method, &OF_PAIRS, &name, || of_two(&scene, emitters))?;
+                self.values(method, OF_PAIRS.map(name), || of_two(&scene, emitters))?;
             }
-            self.values(BOUND, &["rmse"], &name, || {
+            self.values(BOUND, [name("rmse")], || {
                 let bounds = scene.bounds(of_two_frames.min(BOUND_FRAMES), OF_TWO[1]);
                 let squares: f64 = bounds.iter().map(|bound| bound * bound).sum();
                 Ok([(squares / bounds.len() as f64).sqrt()])
             })?;
         }
-        let seed = self.seed;
-        for (word, look) in LOOKS {
-            for photons in ALONE {
-                let name = |what: &str| alone(word, photons, what);
-                let scene = || Scene::alone(photons, look, of_one, seed);
-                self.values(JOINT, &OF_ALONE, &name, || of_alone(&scene(), look))?;
-            }
+        for ((word, look), photons) in
+            LOOKS.into_iter().flat_map(|of| ALONE.map(|light| (of, light)))
+        {
+            self.values(JOINT, OF_ALONE.map(|what| alone(word, photons, what)), || {
+                of_alone(&Scene::alone(photons, look, of_one, seed), look)
+            })?;
         }
         Ok(())
     }
 
-    /// Adds what is measured, unless all of it is there.
+    /// Measures what is not there.
     fn values<const N: usize>(
         &mut self,
         method: &str,
-        whats: &[&str; N],
-        name: &dyn Fn(&str) -> String,
-        measure: impl FnOnce() -> Result<[f64; N], SuiteError>,
+        cases: [String; N],
+        measure: impl FnOnce() -> Result<[f64; N], AnyError>,
     ) -> Result<(), SuiteError> {
-        if whats.iter().all(|what| self.done(Experiment::Crowds, method, &name(what))) {
-            self.progress.inc(N as u64);
-            return Ok(());
-        }
-        for (what, value) in whats.iter().zip(measure()?) {
-            let data = if value.is_finite() {
-                Data::Value(value)
-            } else {
-                Data::Missing("no spot was found".to_owned())
-            };
-            self.add(Experiment::Crowds, method, name(what), data)?;
-        }
-        Ok(())
+        self.cells(CROWDS, &keys(method, cases), |_| {
+            let values = measure()?;
+            let missing = || Data::Missing("no spot was found".to_owned());
+            let data = |value: f64| if value.is_finite() { Data::Value(value) } else { missing() };
+            Ok(values.map(data).to_vec())
+        })
     }
 }

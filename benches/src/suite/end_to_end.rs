@@ -4,14 +4,14 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Instant;
 
 use tempfile::TempDir;
 
 use super::SuiteError;
 use super::alone;
-use super::experiments::{Experiment, Run};
+use super::experiments::{END_TO_END, Run, keys};
 use super::record::{Data, Timing};
+use crate::report::timed;
 
 /// What stands in for a fit.
 pub const ALONE: &str = "read and write alone";
@@ -21,6 +21,8 @@ pub const ALL_THREADS: &str = "spotfit";
 pub const ONE_THREAD: &str = "spotfit, one thread";
 /// The same on a GPU.
 pub const ON_GPU: &str = "spotfit, gpu";
+/// All of those.
+pub const OWN: [&str; 3] = [ALL_THREADS, ONE_THREAD, ON_GPU];
 /// The programs of others, which run in Python.
 pub const PEERS: [&str; 3] = ["picasso", "smappy", "sdt-python"];
 /// How often each is run.
@@ -29,8 +31,6 @@ const RUNS: usize = 5;
 /// What runs them.
 const SCRIPT: &str = include_str!("../../scripts/end_to_end.py");
 
-/// Sides of windows and of frames.
-pub const SIDES: [usize; 2] = [9, 256];
 /// Spots of a frame.
 pub const SPOTS: usize = 15;
 
@@ -60,14 +60,7 @@ pub enum Verb {
 
 impl Verb {
     const fn word(self) -> &'static str {
-        match self {
-            Self::Fit => "fit",
-            Self::Localize => "localize",
-        }
-    }
-
-    const fn side(self) -> usize {
-        SIDES[self as usize]
+        ["fit", "localize"][self as usize]
     }
 }
 
@@ -95,12 +88,6 @@ pub fn found(case: &str) -> String {
     format!("{case}: found")
 }
 
-/// How many cells there are.
-pub fn cells(gpu: bool) -> usize {
-    let own = 2 + usize::from(gpu);
-    CASES.iter().map(|case| 1 + 2 * (own + case.peers.len())).sum()
-}
-
 /// Windows and frames of a run, `scale` times as many as usual; programs of others get a tenth.
 fn counts(quick: bool, scale: f64) -> [usize; 2] {
     let usual = if quick { [4000.0, 20.0] } else { [1e6, 2000.0] };
@@ -108,14 +95,33 @@ fn counts(quick: bool, scale: f64) -> [usize; 2] {
 }
 
 /// What is needed for it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Programs {
-    /// The command, if not the one beside this program.
+    /// The command that end-to-end runs [default: spotfit beside this program]
+    #[arg(long = "spotfit", value_name = "COMMAND", value_parser = absolute)]
     pub command: Option<PathBuf>,
-    /// Interpreters of Python, one of which may have the programs of others.
+    /// Interpreters of Python in which end-to-end looks for Picasso, SMAPpy and sdt-python, separated by commas
+    #[arg(long = "python", value_delimiter = ',', value_name = "LIST", default_value = "python3")]
     pub pythons: Vec<PathBuf>,
-    /// How many times as many windows and frames as usual.
+    /// How many times as many windows and frames end-to-end takes: 1 for a million windows and 2000 frames
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = scale)]
     pub scale: f64,
+}
+
+fn absolute(text: &str) -> std::io::Result<PathBuf> {
+    std::path::absolute(text)
+}
+
+fn scale(text: &str) -> Result<f64, String> {
+    within(text, "", [0.001, 1000.0])
+}
+
+/// A number of a unit in a range.
+pub(super) fn within(text: &str, unit: &str, [least, most]: [f64; 2]) -> Result<f64, String> {
+    let of = if unit.is_empty() { "" } else { " of" };
+    let value: f64 = text.parse().map_err(|_| format!("expected a number{of}{unit}"))?;
+    let right = (least..=most).contains(&value);
+    if right { Ok(value) } else { Err(format!("expected {least} to {most}{unit}")) }
 }
 
 impl Programs {
@@ -186,9 +192,7 @@ impl Case {
         };
         let words = [self.verb.word(), &*input, "--output", &*table, "--json"];
         let words = [&words[..], how, camera].concat();
-        let begin = Instant::now();
-        let report = spotfit(command, &words)?;
-        let seconds = begin.elapsed().as_secs_f64();
+        let (seconds, report) = timed(|| spotfit(command, &words))?;
         let name = if self.verb == Verb::Fit { "spots" } else { "localizations" };
         let found = report.get(name).and_then(serde_json::Value::as_f64);
         Ok([seconds, found.ok_or_else(|| format!("its report does not say {name}"))?])
@@ -265,46 +269,36 @@ impl Drop for Peer {
     }
 }
 
-/// What takes its turn.
+/// How long a method took, and how many spots it found of each window or frame.
+type Measured = Result<(Timing, f64), String>;
+/// What takes its turn: seconds, and how many spots it found.
 type Turn<'t> = Box<dyn FnMut() -> Result<[f64; 2], String> + 't>;
-/// The seconds of each of its turns, and how many spots it found.
-type Turns<'t> = Result<(Turn<'t>, Vec<[f64; 2]>), String>;
 
 impl Run {
     pub(super) fn end_to_end(&mut self) -> Result<(), SuiteError> {
         let folder = folder()?;
         for case in CASES {
-            let own = [ALL_THREADS, ONE_THREAD, ON_GPU];
-            let own = &own[..2 + usize::from(self.roster.gpu)];
-            let methods: Vec<&str> = own.iter().chain(case.peers).copied().chain([ALONE]).collect();
-            if methods.iter().all(|method| self.done(Experiment::EndToEnd, method, case.name)) {
-                self.progress.inc(2 * methods.len() as u64 - 1);
-                continue;
-            }
+            let own = OWN.into_iter().take(2 + usize::from(self.roster.gpu));
+            let methods: Vec<&str> = own.chain(case.peers.iter().copied()).collect();
+            let pairs = methods.iter().map(|of| keys(of, [case.name.to_owned(), found(case.name)]));
+            let mut all = pairs.collect::<Vec<_>>().concat();
+            all.extend(keys(ALONE, [case.name]));
             let count = counts(self.quick, self.programs.scale)[case.verb as usize];
-            let results = match self.programs.command() {
-                Err(why) => methods.iter().map(|_| Err(why.clone())).collect(),
-                Ok(command) => self.case(&case, &command, folder.path(), count, &methods),
-            };
-            for (method, result) in methods.iter().zip(results) {
-                if self.done(Experiment::EndToEnd, method, case.name) {
-                    self.progress.inc(2);
-                    continue;
-                }
-                let (time, found_of) = match result {
-                    Ok((timing, found)) => (Data::Time(timing), Data::Value(found)),
-                    Err(why) => (Data::Missing(why.clone()), Data::Missing(why)),
-                };
-                self.add(Experiment::EndToEnd, method, case.name.to_owned(), time)?;
-                if *method != ALONE {
-                    self.add(Experiment::EndToEnd, method, found(case.name), found_of)?;
-                }
-            }
+            self.cells(END_TO_END, &all, |run| {
+                let command = run.programs.command()?;
+                let results = run.case(&case, &command, folder.path(), count, &methods)?;
+                let data = results.into_iter().flat_map(|result| match result {
+                    Ok((timing, found)) => [Data::Time(timing), Data::Value(found)],
+                    Err(why) => [Data::Missing(why.clone()), Data::Missing(why)],
+                });
+                // Reading and writing alone, which are last, find nothing.
+                Ok(data.take(all.len()).collect())
+            })?;
         }
         Ok(())
     }
 
-    /// The times of all methods, which take turns, and how many spots they found of each window or frame.
+    /// The times of all methods and of reading and writing alone, which take turns, and how many spots they found of each window or frame.
     fn case(
         &self,
         case: &Case,
@@ -312,37 +306,38 @@ impl Run {
         folder: &Path,
         count: usize,
         methods: &[&str],
-    ) -> Vec<Result<(Timing, f64), String>> {
-        let files = match case.files(command, folder, count) {
-            Ok(files) => files,
-            Err(why) => return methods.iter().map(|_| Err(why.clone())).collect(),
-        };
+    ) -> Result<Vec<Measured>, String> {
+        let files = case.files(command, folder, count)?;
         let few = (count / 10).max(10);
-        let results = methods.iter().map(|method| {
-            let is_peer = PEERS.contains(method);
+        let turns = methods.iter().chain([&ALONE]).map(|method| {
             let turn = self.turn(method, case, command, folder, &files, few);
-            (if is_peer { few } else { count }, turn.map(|turn| (turn, Vec::new())))
+            (if PEERS.contains(method) { few } else { count }, turn.map(|turn| (turn, Vec::new())))
         });
-        let mut results: Vec<_> = results.collect();
+        let mut turns: Vec<_> = turns.collect();
         for _ in 0..RUNS {
-            for (_, result) in &mut results {
-                if let Ok((turn, samples)) = result {
+            for (_, state) in &mut turns {
+                if let Ok((turn, samples)) = state {
                     match turn() {
                         Ok(sample) => samples.push(sample),
-                        Err(why) => *result = Err(why),
+                        Err(why) => *state = Err(why),
                     }
                 }
             }
         }
-        let medians = |(count, result): (usize, Turns<'_>)| {
-            result.map(|(_, samples)| summary(case, count, &samples))
-        };
-        let summaries = results.into_iter().map(medians).collect();
+        let side = [9, 256][case.verb as usize];
+        let summaries = turns.into_iter().map(|(fits, state)| {
+            state.map(|(_, samples)| {
+                let timing = Timing::new(samples.iter().map(|sample| sample[0]).collect(), 1);
+                let found = samples.last().map_or(0.0, |sample| sample[1] / fits as f64);
+                (Timing { side, fits, ..timing }, found)
+            })
+        });
+        let summaries = summaries.collect();
         // The next case may have another input.
         for file in [&files.input, &files.table] {
             drop(fs::remove_file(file));
         }
-        summaries
+        Ok(summaries)
     }
 
     /// How a method takes its turn, after it did all once.
@@ -361,17 +356,13 @@ impl Run {
             ON_GPU => &["--backend", "gpu"],
             ALONE => {
                 let threads = std::thread::available_parallelism().map_or(1, usize::from);
-                let turn = move || {
-                    let (read, written) = alone::copy(&files.input, &files.table, threads)
-                        .map_err(|error| error.to_string())?;
-                    Ok([read + written, 0.0])
-                };
-                return Ok(Box::new(turn));
+                return Ok(Box::new(move || {
+                    let copied = alone::copy(&files.input, &files.table, threads);
+                    copied.map(|(read, written)| [read + written, 0.0]).map_err(|e| e.to_string())
+                }));
             }
+            _ if self.quick => return Err("not asked in a short run".to_owned()),
             peer => {
-                if self.quick {
-                    return Err("not asked in a short run".to_owned());
-                }
                 let files = case.files(command, folder, few)?;
                 let mut peer = Peer::start(peer, case, &self.programs.pythons, &files)?;
                 return Ok(Box::new(move || peer.run()));
@@ -380,14 +371,4 @@ impl Run {
         case.own(command, files, how)?;
         Ok(Box::new(move || case.own(command, files, how)))
     }
-}
-
-fn summary(case: &Case, count: usize, samples: &[[f64; 2]]) -> (Timing, f64) {
-    let mut seconds: Vec<f64> = samples.iter().map(|[seconds, _]| *seconds).collect();
-    seconds.sort_by(f64::total_cmp);
-    let at = |share: f64| seconds[((seconds.len() - 1) as f64 * share).round() as usize];
-    let found = samples.last().map_or(0.0, |[_, found]| found / count as f64);
-    let (side, runs, calls) = (case.verb.side(), seconds.len(), 1);
-    let [low, median, high] = [at(0.25), at(0.5), at(0.75)];
-    (Timing { side, fits: count, runs, calls, median, low, high }, found)
 }

@@ -1,81 +1,84 @@
 //! The report: one page that needs nothing else.
 
-use std::fmt::{Result, Write as _};
-
 use spotfit::report::html::document;
 use spotfit::report::svg::safe;
 
 use super::claims::{Paper, Row, quantity, rows, tally};
 use super::figures::{Figure, Table, csv, verdict};
-use super::glossary::{METHODS, TERMS, meaning};
+use super::glossary::meaning;
 use super::missing::{Missing, missing};
 use super::reasons::{anchor, reason};
 use super::record::Record;
+use super::texts::{METHODS, TERMS};
 
 const TITLE: &str = "Spotfit: both papers, reproduced";
 
 /// The report.
 pub fn page(record: &Record, figures: &[Figure]) -> String {
-    let mut body = String::new();
-    // Writing to a string does not fail.
-    let _ = write_body(&mut body, record, figures);
-    document(TITLE, include_str!("report.css"), &body)
-}
-
-fn write_body(page: &mut String, record: &Record, figures: &[Figure]) -> Result {
     let rows = rows(record);
     let missing = missing(record, figures, &rows);
     let shown: Vec<&Figure> = figures.iter().filter(|figure| !figure.is_empty()).collect();
-    head(page, record, figures, &rows)?;
-    page.write_str("<main>")?;
-    claims(page, &rows, &missing, &shown)?;
     let (_, failed) = verdict(figures);
-    if !failed.is_empty() {
-        page.write_str("<section id=\"failed\"><h2>Failed checks</h2>")?;
-        list(page, "These checks of accuracy fail:", "bad", &failed)?;
-        page.write_str("</section>")?;
-    }
-    reasons(page, record, &rows)?;
-    gaps(page, &missing)?;
-    glossary(page, record)?;
-    run(page, record)?;
-    page.write_str("<nav aria-label=\"Figures\"><h2>Figures and tables</h2><ul>")?;
-    for figure in &shown {
-        write!(page, "<li><a href=\"#{}\">{}</a></li>", figure.id, safe(figure.title))?;
-    }
-    page.write_str("</ul></nav>")?;
-    for figure in shown {
-        section(page, figure)?;
-    }
-    page.write_str("</main>\n")
+    let failed = list("These checks of accuracy fail:", "bad", &failed);
+    let links = each(&shown, |figure| {
+        format!("<li><a href=\"#{}\">{}</a></li>", figure.id, safe(figure.title))
+    });
+    let parts = [
+        head(record, figures, &rows),
+        "<main>".to_owned(),
+        claims(&rows, &missing, &shown),
+        if failed.is_empty() { failed } else { part("failed", "Failed checks", &failed) },
+        reasons(record, &rows),
+        gaps(&missing),
+        glossary(record),
+        run(record),
+        format!("<nav aria-label=\"Figures\"><h2>Figures and tables</h2><ul>{links}</ul></nav>"),
+        each(&shown, |figure| section(figure)),
+        "</main>\n".to_owned(),
+    ];
+    document(TITLE, include_str!("report.css"), &parts.concat())
+}
+
+/// What is written for each of some things.
+fn each<T>(all: impl IntoIterator<Item = T>, one: impl FnMut(T) -> String) -> String {
+    all.into_iter().map(one).collect()
+}
+
+/// A part of the page with its heading.
+fn part(id: &str, heading: &str, body: &str) -> String {
+    format!("<section id=\"{id}\"><h2>{heading}</h2>{body}</section>")
+}
+
+/// Names and what they mean.
+fn definitions<N: AsRef<str>, M: AsRef<str>>(all: impl IntoIterator<Item = (N, M)>) -> String {
+    let rows = each(all, |(name, meaning)| {
+        format!("<div><dt>{}</dt><dd>{}</dd></div>", safe(name.as_ref()), safe(meaning.as_ref()))
+    });
+    format!("<dl>{rows}</dl>")
 }
 
 /// What was run, and the verdict.
-fn head(page: &mut String, record: &Record, figures: &[Figure], rows: &[Row]) -> Result {
+fn head(record: &Record, figures: &[Figure], rows: &[Row]) -> String {
     let about = &record.about;
     let [agree, not, unmeasured] = tally(rows);
     let kind =
         if about.quick { " <strong>Short run: do not quote its times.</strong>" } else { "" };
-    write!(
-        page,
-        "<header><h1>{TITLE}</h1><p>{}; {}. {}.{kind} Of {} claims {agree} agree, {not} do \
-         not, {unmeasured} were not measured here. ",
-        safe(&about.processor),
-        safe(&gpu(&about.gpus)),
-        safe(&about.date),
-        rows.len(),
-    )?;
     let (checks, failed) = verdict(figures);
-    if failed.is_empty() {
-        write!(page, "<span class=\"good\">All {checks} checks of accuracy hold.</span>")?;
+    let verdict = if failed.is_empty() {
+        format!("<span class=\"good\">All {checks} checks of accuracy hold.</span>")
     } else {
         let count = failed.len();
-        write!(
-            page,
+        format!(
             "<a href=\"#failed\" class=\"bad\">{count} of {checks} checks of accuracy fail.</a>"
-        )?;
-    }
-    page.write_str("</p></header>")
+        )
+    };
+    let [processor, gpu, date] =
+        [&about.processor, &gpu(&about.gpus), &about.date].map(|s| safe(s));
+    format!(
+        "<header><h1>{TITLE}</h1><p>{processor}; {gpu}. {date}.{kind} Of {} claims {agree} agree, {not} do \
+         not, {unmeasured} were not measured here. {verdict}</p></header>",
+        rows.len(),
+    )
 }
 
 /// The GPU in short; why there is none is said among what is missing.
@@ -87,39 +90,33 @@ fn gpu(gpus: &[String]) -> String {
     }
 }
 
-fn list(page: &mut String, head: &str, class: &str, lines: &[String]) -> Result {
-    if let [line] = lines {
-        return write!(page, "<p class=\"{class}\"><strong>{head}</strong> {}</p>", safe(line));
-    }
-    if lines.is_empty() {
-        return Ok(());
-    }
-    write!(page, "<p class=\"{class}\"><strong>{head}</strong></p><ul class=\"{class}\">")?;
-    for line in lines {
-        write!(page, "<li>{}</li>", safe(line))?;
-    }
-    page.write_str("</ul>")
-}
-
-fn claims(page: &mut String, rows: &[Row], missing: &Missing, shown: &[&Figure]) -> Result {
-    page.write_str(
-        "<section id=\"claims\"><h2>What the papers claim</h2><table><thead><tr><th>Claim</th><th>Where</th>\
-         <th>Paper</th><th>Agrees if</th><th>Here</th><th>Measured with</th><th>Agrees</th></tr></thead>",
-    )?;
-    for paper in Paper::ALL {
-        let name = safe(paper.name());
-        write!(page, "<tbody><tr class=\"paper\"><th colspan=\"7\">{name}</th></tr>")?;
-        for (row, gap) in rows.iter().zip(&missing.of_rows) {
-            if row.claim.paper == paper {
-                claim(page, row, *gap, shown)?;
-            }
+fn list(head: &str, class: &str, lines: &[String]) -> String {
+    match lines {
+        [] => String::new(),
+        [line] => format!("<p class=\"{class}\"><strong>{head}</strong> {}</p>", safe(line)),
+        _ => {
+            let items = each(lines, |line| format!("<li>{}</li>", safe(line)));
+            format!(
+                "<p class=\"{class}\"><strong>{head}</strong></p><ul class=\"{class}\">{items}</ul>"
+            )
         }
-        page.write_str("</tbody>")?;
     }
-    page.write_str("</table></section>")
 }
 
-fn claim(page: &mut String, row: &Row, gap: Option<usize>, shown: &[&Figure]) -> Result {
+fn claims(rows: &[Row], missing: &Missing, shown: &[&Figure]) -> String {
+    let papers = each(Paper::ALL, |paper| {
+        let own = rows.iter().zip(&missing.of_rows).filter(|(row, _)| row.claim.paper == paper);
+        let rows = each(own, |(row, gap)| claim(row, *gap, shown));
+        let name = safe(paper.name());
+        format!("<tbody><tr class=\"paper\"><th colspan=\"7\">{name}</th></tr>{rows}</tbody>")
+    });
+    let columns = ["Claim", "Where", "Paper", "Agrees if", "Here", "Measured with", "Agrees"];
+    let columns = each(columns, |name| format!("<th>{name}</th>"));
+    let table = format!("<table><thead><tr>{columns}</tr></thead>{papers}</table>");
+    part("claims", "What the papers claim", &table)
+}
+
+fn claim(row: &Row, gap: Option<usize>, shown: &[&Figure]) -> String {
     let claim = row.claim;
     let place = if shown.iter().any(|figure| figure.id == claim.figure) {
         format!("<a href=\"#{}\">{}</a>", claim.figure, claim.place)
@@ -139,8 +136,7 @@ fn claim(page: &mut String, row: &Row, gap: Option<usize>, shown: &[&Figure]) ->
         (None, Some(gap)) => format!("<a href=\"#gap{0}\">not measured, see {0}</a>", gap + 1),
         (None, None) => "not measured".to_owned(),
     };
-    write!(
-        page,
+    format!(
         "<tr><th scope=\"row\">{}</th><td>{place}</td><td data-name=\"paper\">{paper}</td><td \
          data-name=\"agrees if\">{}</td><td data-name=\"here\">{here}</td><td data-name=\"with\">{}</td>\
          <td>{agrees}</td></tr>",
@@ -150,155 +146,123 @@ fn claim(page: &mut String, row: &Row, gap: Option<usize>, shown: &[&Figure]) ->
     )
 }
 
-fn gaps(page: &mut String, missing: &Missing) -> Result {
-    page.write_str("<section id=\"missing\"><h2>Not measured here</h2><ol>")?;
-    for (number, gap) in missing.gaps.iter().enumerate() {
-        write!(page, "<li id=\"gap{}\">{}</li>", number + 1, safe(&gap.text))?;
-    }
-    page.write_str("</ol></section>")
+fn gaps(missing: &Missing) -> String {
+    let items = each(missing.gaps.iter().enumerate(), |(number, gap)| {
+        format!("<li id=\"gap{}\">{}</li>", number + 1, safe(&gap.text))
+    });
+    part("missing", "Not measured here", &format!("<ol>{items}</ol>"))
 }
 
 /// Why claims do not agree: what docs/reproduction.md says, and that a short run measures no times.
-fn reasons(page: &mut String, record: &Record, rows: &[Row]) -> Result {
-    let wrong = rows.iter().filter(|row| row.agrees() == Some(false));
-    let mut figures: Vec<&str> = wrong.map(|row| row.claim.figure).collect();
-    figures.dedup();
-    if figures.is_empty() {
-        return Ok(());
+fn reasons(record: &Record, rows: &[Row]) -> String {
+    let mut wrong: Vec<&Row> = rows.iter().filter(|row| row.agrees() == Some(false)).collect();
+    wrong.dedup_by_key(|row| row.claim.figure);
+    if wrong.is_empty() {
+        return String::new();
     }
-    page.write_str("<section id=\"why\"><h2>Why claims do not agree</h2>")?;
-    if record.about.quick {
-        page.write_str(
-            "<p><strong>This was a short run:</strong> its calls are too few and too small for speeds, and claims about them agree or \
-             not by chance. A full run is <code>cargo xtask bench</code>.</p>",
-        )?;
-    }
-    page.write_str("<p>What docs/reproduction.md says of a full run:</p><dl>")?;
-    for figure in figures {
-        let place = rows.iter().find(|row| row.claim.figure == figure);
-        let place = place.map_or(figure, |row| row.claim.place);
+    let short = if record.about.quick {
+        "<p><strong>This was a short run:</strong> its calls are too few and too small for speeds, and claims about them agree or \
+         not by chance. A full run is <code>cargo xtask bench</code>.</p>"
+    } else {
+        ""
+    };
+    let all = each(wrong, |row| {
+        let figure = row.claim.figure;
+        let place = rows.iter().find(|row| row.claim.figure == figure).map(|row| row.claim.place);
         let text = reason(figure).unwrap_or_else(|| "Nothing is known of this.".to_owned());
-        write!(
-            page,
-            "<div id=\"{}\"><dt>{}</dt><dd>{}</dd></div>",
-            anchor(figure),
-            safe(place),
-            safe(&text)
-        )?;
-    }
-    page.write_str("</dl></section>")
+        let (id, place, text) = (anchor(figure), safe(place.unwrap_or(figure)), safe(&text));
+        format!("<div id=\"{id}\"><dt>{place}</dt><dd>{text}</dd></div>")
+    });
+    let body = format!("{short}<p>What docs/reproduction.md says of a full run:</p><dl>{all}</dl>");
+    part("why", "Why claims do not agree", &body)
 }
 
 /// What every other name is.
 const PEER: &str = "A library given with --peer.";
 
-fn glossary(page: &mut String, record: &Record) -> Result {
-    page.write_str("<section id=\"glossary\"><h2>What the names mean</h2><dl>")?;
+fn glossary(record: &Record) -> String {
     let mut others: Vec<&str> = Vec::new();
     for cell in &record.cells {
+        let method = cell.method.as_str();
         // Pixel types are the "methods" of the bus.
-        let known =
-            METHODS.iter().any(|(name, _)| *name == cell.method) || cell.experiment == "bus";
-        if !known && !others.contains(&cell.method.as_str()) {
-            others.push(&cell.method);
+        let known = METHODS.iter().any(|(name, _)| *name == method) || cell.experiment == "bus";
+        if !known && !others.contains(&method) {
+            others.push(method);
         }
     }
     let others = others.into_iter().map(|name| (name, meaning(name).unwrap_or(PEER)));
-    for (name, meaning) in METHODS.into_iter().chain(others).chain(TERMS) {
-        write!(page, "<div><dt>{}</dt><dd>{}</dd></div>", safe(name), safe(meaning))?;
-    }
-    page.write_str("</dl></section>")
+    let all = METHODS.iter().copied().chain(others).chain(TERMS.iter().copied());
+    part("glossary", "What the names mean", &definitions(all))
 }
 
-fn run(page: &mut String, record: &Record) -> Result {
+fn run(record: &Record) -> String {
     let about = &record.about;
-    page.write_str("<section id=\"run\"><h2>This run</h2><dl>")?;
     let none = about.gpus.iter().any(|gpu| gpu.starts_with("none"));
     let gpus = if none { "none".to_owned() } else { about.gpus.join("; ") };
-    for (name, value) in [
+    let all = [
         ("Date", about.date.as_str()),
         ("Command", about.command.trim_end()),
         ("Kind", if about.quick { "short: checks accuracy only" } else { "full" }),
-        ("Processor", about.processor.as_str()),
+        ("Processor", &about.processor),
         ("GPU", &gpus),
-        ("System", about.system.as_str()),
-        ("Version", about.version.as_str()),
-        ("Compiler", about.compiler.as_str()),
+        ("System", &about.system),
+        ("Version", &about.version),
+        ("Compiler", &about.compiler),
         ("Seed", &about.seed.to_string()),
         ("Time limit", &format!("{} s a measurement", about.budget)),
         ("Timer", &format!("ticks of {:.0} ns", about.tick * 1e9)),
-    ] {
-        write!(page, "<div><dt>{name}</dt><dd>{}</dd></div>", safe(value))?;
-    }
-    page.write_str("</dl></section>")
+    ];
+    part("run", "This run", &definitions(all))
 }
 
-fn section(page: &mut String, figure: &Figure) -> Result {
+fn section(figure: &Figure) -> String {
     let Figure { id, title, caption, paper, found, pictures, checks, .. } = figure;
-    write!(
-        page,
-        "<section id=\"{id}\"><h2>{}</h2><p class=\"soft\">{}</p>",
-        safe(title),
-        safe(caption)
-    )?;
-    list(page, "The paper:", "", paper)?;
-    list(page, "Here:", "", found)?;
+    let mut body = format!("<p class=\"soft\">{}</p>", safe(caption));
+    body += &list("The paper:", "", paper);
+    body += &list("Here:", "", found);
     if !pictures.is_empty() {
-        page.write_str("<div class=\"pictures\">")?;
-        for (_, svg) in pictures {
-            write!(page, "<figure>{svg}</figure>")?;
-        }
-        page.write_str("</div>")?;
+        let all = each(pictures, |(_, svg)| format!("<figure>{svg}</figure>"));
+        body += &format!("<div class=\"pictures\">{all}</div>");
     }
-    table(page, &figure.table)?;
+    body += &table(&figure.table);
     if !checks.is_empty() {
         let held = checks.iter().filter(|(_, holds)| *holds).count();
-        let class = if held == checks.len() { "good" } else { "bad" };
-        let all = checks.len();
-        write!(
-            page,
-            "<details><summary class=\"{class}\">Checks: {held} of {all} hold</summary><ul>"
-        )?;
-        for (what, holds) in checks {
+        let (all, class) = (checks.len(), if held == checks.len() { "good" } else { "bad" });
+        let items = each(checks, |(what, holds)| {
             let (class, mark) = if *holds { ("good", "✓") } else { ("bad", "✗") };
-            write!(page, "<li class=\"{class}\">{mark} {}</li>", safe(what))?;
-        }
-        page.write_str("</ul></details>")?;
+            format!("<li class=\"{class}\">{mark} {}</li>", safe(what))
+        });
+        body += &format!(
+            "<details><summary class=\"{class}\">Checks: {held} of {all} hold</summary><ul>{items}</ul></details>"
+        );
     }
     if !figure.numbers.1.is_empty() {
         let rows = figure.numbers.1.len();
-        write!(
-            page,
-            "<details><summary>All numbers ({rows} rows, figures/{id}.csv)</summary><pre>{}</pre></details>",
-            csv(figure).lines().map(safe).collect::<Vec<_>>().join("\n")
-        )?;
+        let numbers = csv(figure).lines().map(safe).collect::<Vec<_>>().join("\n");
+        body += &format!(
+            "<details><summary>All numbers ({rows} rows, figures/{id}.csv)</summary><pre>{numbers}</pre></details>"
+        );
     }
-    page.write_str("</section>")
+    part(id, &safe(title), &body)
 }
 
-fn table(page: &mut String, (head, rows): &Table) -> Result {
+fn table((head, rows): &Table) -> String {
     if rows.is_empty() {
-        return Ok(());
+        return String::new();
     }
     // Numbers stand on the right.
-    let number = |column: usize| {
+    let class = |column: usize| {
         let of = |row: &Vec<String>| row.get(column).and_then(|cell| cell.chars().next());
-        rows.iter().filter_map(of).all(|first| first.is_ascii_digit() || first == '-')
+        let number = |first: char| first.is_ascii_digit() || first == '-';
+        if rows.iter().filter_map(of).all(number) { " class=\"number\"" } else { "" }
     };
-    let classes: Vec<&str> = (0..head.len())
-        .map(|column| if number(column) { " class=\"number\"" } else { "" })
-        .collect();
-    page.write_str("<div class=\"scroll\"><table><thead><tr>")?;
-    for (cell, class) in head.iter().zip(&classes) {
-        write!(page, "<th{class}>{}</th>", safe(cell))?;
-    }
-    page.write_str("</tr></thead><tbody>")?;
-    for row in rows {
-        page.write_str("<tr>")?;
-        for (cell, class) in row.iter().zip(&classes) {
-            write!(page, "<td{class}>{}</td>", safe(cell))?;
-        }
-        page.write_str("</tr>")?;
-    }
-    page.write_str("</tbody></table></div>")
+    let classes: Vec<&str> = (0..head.len()).map(class).collect();
+    let row = |cells: &[String], kind: &str| {
+        let cells = each(cells.iter().zip(&classes), |(cell, class)| {
+            format!("<{kind}{class}>{}</{kind}>", safe(cell))
+        });
+        format!("<tr>{cells}</tr>")
+    };
+    let (head, body) = (row(head, "th"), each(rows, |cells| row(cells, "td")));
+    format!("<div class=\"scroll\"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>")
 }

@@ -33,16 +33,32 @@ pub struct Missing {
     pub of_rows: Vec<Option<usize>>,
 }
 
-/// The methods that could not be measured, by reason.
-pub fn absent(record: &Record) -> Vec<Gap> {
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (name, why) in &record.about.missing {
-        match reasons.iter_mut().find(|(other, _)| other == why) {
-            Some((_, names)) => names.push(name),
-            None => reasons.push((why, vec![name])),
+/// What has the same reason, in the order in which reasons first come.
+fn by_reason<'r, R: PartialEq>(
+    all: impl Iterator<Item = (R, &'r str)>,
+) -> Vec<(R, Vec<(&'r str, usize)>)> {
+    let mut reasons: Vec<(R, Vec<(&str, usize)>)> = Vec::new();
+    for (reason, method) in all {
+        let at = reasons.iter().position(|(other, _)| *other == reason).unwrap_or(reasons.len());
+        if at == reasons.len() {
+            reasons.push((reason, Vec::new()));
+        }
+        let methods = &mut reasons[at].1;
+        match methods.iter_mut().find(|(other, _)| *other == method) {
+            Some((_, count)) => *count += 1,
+            None => methods.push((method, 1)),
         }
     }
-    reasons.iter().map(|(why, names)| Gap::of(names, why)).collect()
+    reasons
+}
+
+/// The methods that could not be measured, by reason.
+pub fn absent(record: &Record) -> Vec<Gap> {
+    let missing = record.about.missing.iter().map(|(name, why)| (why.as_str(), name.as_str()));
+    let gap = |(why, methods): (&str, Vec<(&str, usize)>)| {
+        Gap::of(&methods.iter().map(|method| method.0).collect::<Vec<_>>(), why)
+    };
+    by_reason(missing).into_iter().map(gap).collect()
 }
 
 /// What a record, its figures and the claims do not have.
@@ -95,31 +111,21 @@ pub fn missing(record: &Record, figures: &[Figure], rows: &[Row]) -> Missing {
 }
 
 /// Cells without a number, by reason.
-fn cells(record: &Record) -> Vec<Gap> {
-    let mut reasons: Vec<(String, Vec<(&str, usize)>)> = Vec::new();
-    for cell in &record.cells {
-        let Data::Missing(reason) = &cell.data else { continue };
+fn cells(record: &Record) -> impl Iterator<Item = Gap> {
+    let missing = record.cells.iter().filter_map(|cell| match &cell.data {
         // Times differ a little from cell to cell.
-        let reason = if reason.starts_with("stopped") {
-            format!("a call would take more than {} s (--budget)", record.about.budget)
-        } else {
-            reason.clone()
-        };
-        let at = reasons.iter().position(|(other, _)| *other == reason).unwrap_or_else(|| {
-            reasons.push((reason, Vec::new()));
-            reasons.len() - 1
-        });
-        let methods = &mut reasons[at].1;
-        match methods.iter_mut().find(|(method, _)| *method == cell.method) {
-            Some((_, cells)) => *cells += 1,
-            None => methods.push((&cell.method, 1)),
+        Data::Missing(reason) if reason.starts_with("stopped") => {
+            let budget = record.about.budget;
+            let text = format!("a call would take more than {budget} s (--budget)");
+            Some((text, cell.method.as_str()))
         }
-    }
-    let gap = |(reason, methods): &(String, Vec<(&str, usize)>)| {
+        Data::Missing(reason) => Some((reason.clone(), cell.method.as_str())),
+        _ => None,
+    });
+    by_reason(missing).into_iter().map(|(reason, methods)| {
         let all: usize = methods.iter().map(|(_, cells)| cells).sum();
-        let each: Vec<String> =
-            methods.iter().map(|(method, cells)| format!("{cells} of \"{method}\"")).collect();
-        Gap::text(format!("{all} measurements: {reason}. They are {}.", each.join(", ")))
-    };
-    reasons.iter().map(gap).collect()
+        let each = methods.iter().map(|(method, cells)| format!("{cells} of \"{method}\""));
+        let each = each.collect::<Vec<_>>().join(", ");
+        Gap::text(format!("{all} measurements: {reason}. They are {each}."))
+    })
 }

@@ -20,6 +20,7 @@ pub mod missing;
 mod reasons;
 pub mod record;
 pub mod stated;
+mod texts;
 pub mod timing;
 
 use std::io::Write;
@@ -30,7 +31,7 @@ use flate2::write::GzEncoder;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use end_to_end::Programs;
-use experiments::{Experiment, Run};
+use experiments::{EXPERIMENTS, Run};
 use figures::{ALL, Entry, Figure, csv, csv_head, verdict};
 use methods::{Backend, Room, Roster};
 use record::{About, Journal, Record};
@@ -87,30 +88,62 @@ impl SuiteError {
 }
 
 /// What is wanted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct Settings {
-    /// Names of figures, or the beginnings of them; all if there are none.
+    /// Make only these figures: names or the first letters of names (lw, gpufit, lw-table1, …), separated by commas
+    /// [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
     pub figures: Vec<String>,
-    /// The backends.
+    /// Measure these backends, separated by commas
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "LIST",
+        value_parser = backend,
+        default_value = "reference,cpu,gpu,gpu-published,explicit"
+    )]
     pub backends: Vec<Backend>,
-    /// Libraries with Gpufit's interface: name and path.
+    /// Also measure a library with Gpufit's C interface, for example gpufit=path/to/libGpufit.so; can be repeated
+    #[arg(long = "peer", value_name = "NAME=LIBRARY", value_parser = peer)]
     pub peers: Vec<(String, PathBuf)>,
     /// What runs whole commands.
+    #[command(flatten)]
     pub programs: Programs,
-    /// A short run that checks accuracy.
+    /// Check accuracy in a short run; do not quote its times
+    #[arg(long)]
     pub quick: bool,
-    /// The folder for all files.
+    /// Write the report and all other files to this folder
+    #[arg(long, value_name = "FOLDER", default_value = "spotfit-bench")]
     pub out: PathBuf,
-    /// Whether to go on with a run in that folder.
+    /// Continue the run in the output folder
+    #[arg(long)]
     pub resume: bool,
-    /// Seconds that a cell may take.
+    /// Skip measurements in which a call takes longer than this
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = seconds)]
     pub budget: f64,
-    /// The seed of all simulations.
+    /// Seed of all simulations
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
-    /// The command, for the record.
-    pub command: String,
-    /// The compiler that made the program, for the record.
-    pub compiler: String,
+}
+
+fn backend(word: &str) -> Result<Backend, String> {
+    let known = Backend::ALL.map(Backend::name).join(", ");
+    let find = |backend: &Backend| backend.name() == word;
+    Backend::ALL.into_iter().find(find).ok_or_else(|| format!("the backends are {known}"))
+}
+
+fn peer(text: &str) -> Result<(String, PathBuf), String> {
+    let (name, path) = text.split_once('=').ok_or("expected NAME=LIBRARY")?;
+    if name.is_empty() || backend(name).is_ok() || name.contains(',') {
+        return Err(format!("'{name}' cannot be the name of a library"));
+    }
+    // A path without a folder would be looked for elsewhere.
+    let path = std::path::absolute(path).map_err(|error| error.to_string())?;
+    Ok((name.to_owned(), path))
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    end_to_end::within(text, " seconds", [0.01, 3600.0])
 }
 
 /// What came of it.
@@ -128,32 +161,31 @@ pub struct Summary {
 
 /// The figures that are asked for.
 fn wanted(names: &[String]) -> Result<Vec<&'static Entry>, SuiteError> {
-    for name in names {
-        if !ALL.iter().any(|entry| entry.id.starts_with(name.as_str())) {
-            let known = ALL.iter().map(|entry| entry.id).collect::<Vec<_>>().join(", ");
-            return Err(SuiteError::Figure { name: name.clone(), known });
-        }
+    let is = |entry: &Entry, name: &String| entry.id.starts_with(name.as_str());
+    if let Some(name) = names.iter().find(|name| !ALL.iter().any(|entry| is(entry, name))) {
+        let known = ALL.iter().map(|entry| entry.id).collect::<Vec<_>>().join(", ");
+        return Err(SuiteError::Figure { name: name.clone(), known });
     }
-    let asked =
-        |entry: &&Entry| names.is_empty() || names.iter().any(|name| entry.id.starts_with(name));
+    let asked = |entry: &&Entry| names.is_empty() || names.iter().any(|name| is(entry, name));
     Ok(ALL.iter().filter(asked).collect())
 }
 
-/// Measures what is wanted and writes all files.
+/// Measures what is wanted, by this command, and writes all files.
 ///
 /// # Errors
 /// [`SuiteError`]. What was measured before stays in the journal.
-pub fn run(settings: &Settings) -> Result<Summary, SuiteError> {
+pub fn run(settings: &Settings, command: String) -> Result<Summary, SuiteError> {
     let entries = wanted(&settings.figures)?;
-    let roster = Roster::new(&settings.backends, &settings.peers).map_err(SuiteError::Method)?;
+    let roster = Roster::new(&settings.backends, &settings.peers);
+    let roster = roster.map_err(|error| SuiteError::Method(error.to_string()))?;
     let tick = machine::tick();
     let about = About {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         date: machine::date(),
-        command: settings.command.clone(),
+        command,
         processor: machine::processor(),
         gpus: machine::gpus(),
-        compiler: settings.compiler.clone(),
+        compiler: env!("SPOTFIT_COMPILER").to_owned(),
         system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         tick,
         budget: settings.budget,
@@ -161,33 +193,29 @@ pub fn run(settings: &Settings) -> Result<Summary, SuiteError> {
         quick: settings.quick,
         missing: roster.missing.clone(),
     };
-    let journal = Journal::open(&settings.out, about, settings.resume)?;
-    let mut experiments: Vec<Experiment> =
-        entries.iter().flat_map(|entry| entry.experiments).copied().collect();
-    experiments.sort_unstable();
-    experiments.dedup();
-    // Accuracy first: it is worth most if the run is stopped.
-    experiments.sort_by_key(|experiment| *experiment == Experiment::Grid);
-
-    let progress = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    let progress = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
     let style = "{wide_bar} {pos} of {len}, {msg}, {eta} to go";
     if let Ok(style) = ProgressStyle::with_template(style) {
         progress.set_style(style);
     }
     let mut run = Run {
-        journal,
+        journal: Journal::open(&settings.out, about, settings.resume)?,
         room: Room::new(roster.gpu),
+        loaded: None,
         roster,
         budget: Budget { tick, seconds: settings.budget },
         quick: settings.quick,
         seed: settings.seed,
         programs: settings.programs.clone(),
         progress,
+        counting: true,
     };
-    let cells: usize = experiments.iter().map(|experiment| run.cells(*experiment)).sum();
-    run.progress.set_length(cells as u64);
-    for experiment in experiments {
-        run.run(experiment)?;
+    let asked = |name: &str| entries.iter().any(|entry| entry.experiments.contains(&name));
+    for counting in [true, false] {
+        run.counting = counting;
+        for (_, measure) in EXPERIMENTS.into_iter().filter(|(name, _)| asked(name)) {
+            measure(&mut run)?;
+        }
     }
     run.progress.finish_and_clear();
     report(&run.journal.record, &settings.figures, &settings.out)
@@ -224,18 +252,16 @@ pub fn report(record: &Record, names: &[String], out: &Path) -> Result<Summary, 
 /// Writes the record, the figures' numbers and pictures, the report, and all of it in one archive.
 fn write_all(out: &Path, record: &Record, figures: &[Figure]) -> Result<PathBuf, SuiteError> {
     let file = out.join("record.json");
-    let json = serde_json::to_vec(record)
-        .map_err(|source| SuiteError::Record { file: file.clone(), source })?;
+    let json = serde_json::to_vec(record).map_err(|source| SuiteError::Record { file, source })?;
     let mut files: Vec<(String, Vec<u8>)> = vec![("record.json".to_owned(), json)];
     for figure in figures {
+        let id = figure.id;
         if !figure.numbers.1.is_empty() {
-            files.push((
-                format!("figures/{}.csv", figure.id),
-                (csv_head(figure, &record.about) + &csv(figure)).into_bytes(),
-            ));
+            let text = csv_head(figure, &record.about) + &csv(figure);
+            files.push((format!("figures/{id}.csv"), text.into_bytes()));
         }
         for (name, svg) in &figure.pictures {
-            let path = format!("figures/{}-{name}.svg", figure.id);
+            let path = format!("figures/{id}-{name}.svg");
             files.push((path, described(svg, record).into_bytes()));
         }
     }

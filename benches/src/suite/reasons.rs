@@ -37,7 +37,7 @@ mod tests {
     /// Proves that there is a paragraph for every claim, as text.
     #[test]
     fn every_claim_has_a_reason() {
-        for claim in CLAIMS {
+        for claim in CLAIMS.iter() {
             let text = reason(claim.figure).unwrap_or_default();
             let marks = ["<a", "**", "`", "|", "](", "\n"];
             assert!(

@@ -117,6 +117,14 @@ pub struct Timing {
 }
 
 impl Timing {
+    /// The quartiles of samples of so many calls; what was called is not said.
+    pub fn new(mut seconds: Vec<f64>, calls: usize) -> Self {
+        seconds.sort_by(f64::total_cmp);
+        let at = |share: f64| seconds[((seconds.len() - 1) as f64 * share).round() as usize];
+        let [low, median, high] = [0.25, 0.5, 0.75].map(at);
+        Self { side: 0, fits: 0, runs: seconds.len(), calls, median, low, high }
+    }
+
     /// Fits a second.
     pub fn rate(&self) -> f64 {
         self.fits as f64 / self.median
@@ -210,26 +218,43 @@ impl Record {
         methods
     }
 
+    /// The errors of all methods in a case.
+    pub fn errors_of<'a>(
+        &'a self,
+        experiment: &'a str,
+        case: &'a str,
+    ) -> impl Iterator<Item = (&'a str, &'a Errors)> {
+        let methods = self.methods(experiment).into_iter();
+        methods.filter_map(move |method| Some((method, self.errors(experiment, method, case)?)))
+    }
+
     /// The timings of a method in an experiment.
     pub fn times<'a>(
         &'a self,
         experiment: &'a str,
         method: &'a str,
     ) -> impl Iterator<Item = &'a Timing> {
-        self.of(experiment).filter(move |cell| cell.method == method).filter_map(|cell| match &cell
-            .data
-        {
-            Data::Time(timing) => Some(timing),
-            _ => None,
+        self.of(experiment).filter(move |cell| cell.method == method).filter_map(|cell| {
+            if let Data::Time(timing) = &cell.data { Some(timing) } else { None }
         })
+    }
+
+    /// How long a method took in a case.
+    pub fn time(&self, experiment: &str, method: &str, case: &str) -> Option<&Timing> {
+        let data = self.get(experiment, method, case)?;
+        if let Data::Time(timing) = data { Some(timing) } else { None }
     }
 
     /// The errors of a method in a case.
     pub fn errors(&self, experiment: &str, method: &str, case: &str) -> Option<&Errors> {
-        match self.get(experiment, method, case) {
-            Some(Data::Errors(errors)) => Some(errors),
-            _ => None,
-        }
+        let data = self.get(experiment, method, case)?;
+        if let Data::Errors(errors) = data { Some(errors) } else { None }
+    }
+
+    /// The number of a method in a case.
+    pub fn value(&self, experiment: &str, method: &str, case: &str) -> Option<f64> {
+        let data = self.get(experiment, method, case)?;
+        if let Data::Value(value) = data { Some(*value) } else { None }
     }
 
     /// Reads `record.json` of a folder, or the file of that name.
@@ -268,19 +293,11 @@ impl Journal {
             record = Self::read(&path, record.about)?;
         }
         // Anew, so that a line that was cut off does not spoil what follows.
-        let part = folder.join("journal.part");
-        let mut file = File::create(&part).map_err(SuiteError::file(&part))?;
-        let write = |file: &mut File| {
-            serde_json::to_writer(&mut *file, &record.about)?;
-            file.write_all(b"\n")?;
-            for cell in &record.cells {
-                serde_json::to_writer(&mut *file, cell)?;
-                file.write_all(b"\n")?;
-            }
-            file.sync_all()
-        };
-        write(&mut file).map_err(SuiteError::file(&part))?;
-        fs::rename(&part, &path).map_err(SuiteError::file(&path))?;
+        let mut lines = line(&path, &record.about)?;
+        for cell in &record.cells {
+            lines.extend(line(&path, cell)?);
+        }
+        write(&path, &lines)?;
         let file = OpenOptions::new().append(true).open(&path).map_err(SuiteError::file(&path))?;
         Ok(Self { path, file, record })
     }
@@ -308,13 +325,19 @@ impl Journal {
     /// # Errors
     /// [`SuiteError`] if it cannot be written.
     pub fn add(&mut self, cell: Cell) -> Result<(), SuiteError> {
-        let mut line = serde_json::to_vec(&cell)
-            .map_err(|source| SuiteError::Record { file: self.path.clone(), source })?;
-        line.push(b'\n');
+        let line = line(&self.path, &cell)?;
         self.file.write_all(&line).map_err(SuiteError::file(&self.path))?;
         self.record.cells.push(cell);
         Ok(())
     }
+}
+
+/// A line of a journal.
+fn line(path: &Path, value: &impl Serialize) -> Result<Vec<u8>, SuiteError> {
+    let mut line = serde_json::to_vec(value)
+        .map_err(|source| SuiteError::Record { file: path.to_path_buf(), source })?;
+    line.push(b'\n');
+    Ok(line)
 }
 
 /// Writes a file under its final name when all of it is there.

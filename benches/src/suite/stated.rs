@@ -5,7 +5,7 @@ use fit_tests::stated::{Case, PHOTONS, Reads, background};
 use spotfit::{Backend, FitterOptions};
 
 use super::SuiteError;
-use super::experiments::{Experiment, Run};
+use super::experiments::{Run, STATED, keys};
 use super::record::Data;
 
 /// Estimators and cameras, each as a method of the record; those with a camera are measured with circular spots alone.
@@ -50,11 +50,6 @@ pub fn of_method(estimator: Estimator, reads: Reads) -> impl Iterator<Item = Cas
     PHOTONS.into_iter().flat_map(move |photons| cases(photons, estimator, reads))
 }
 
-/// How many there are.
-pub fn cells() -> usize {
-    METHODS.iter().map(|&(_, estimator, reads)| of_method(estimator, reads).count()).sum()
-}
-
 /// Windows of a case.
 pub const fn count(quick: bool) -> usize {
     if quick { 1000 } else { 20_000 }
@@ -64,13 +59,12 @@ impl Run {
     /// The rms of error over stated error of x and y together, fits that say that they know nothing left out.
     pub(super) fn stated(&mut self) -> Result<(), SuiteError> {
         let fitter = FitterOptions::default().with_backend(Backend::Cpu);
+        let count = count(self.quick);
         for (method, estimator, reads) in METHODS {
             for case in of_method(estimator, reads) {
-                if self.done(Experiment::Stated, method, &name(&case)) {
-                    continue;
-                }
-                let found = case.measure_with(count(self.quick), &fitter);
-                self.add(Experiment::Stated, method, name(&case), Data::Value(found.position()))?;
+                self.cells(STATED, &keys(method, [name(&case)]), |_| {
+                    Ok(vec![Data::Value(case.measure_with(count, &fitter).position())])
+                })?;
             }
         }
         Ok(())

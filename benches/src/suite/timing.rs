@@ -2,6 +2,9 @@
 
 use std::time::Instant;
 
+use super::record::Timing;
+use crate::report::timed;
+
 /// A sample must take so many ticks of the timer.
 pub const TICKS: f64 = 100.0;
 /// Calls of a sample, at most.
@@ -18,19 +21,8 @@ pub struct Budget {
     pub seconds: f64,
 }
 
-/// Samples of the seconds that a call takes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Samples {
-    /// Samples taken.
-    pub runs: usize,
-    /// Calls of each.
-    pub calls: usize,
-    /// Lower quartile, median and upper quartile of the seconds of a call.
-    pub quartiles: [f64; 3],
-}
-
 impl Budget {
-    /// Calls `work` once without counting it, then again and again.
+    /// Calls `work` once without counting it, then again and again; sides and fits are left at 0.
     ///
     /// # Errors
     /// Why there is no result: what `work` says; that a single call takes more than the budget; that calls are
@@ -39,12 +31,10 @@ impl Budget {
         &self,
         runs: usize,
         mut work: impl FnMut() -> Result<(), String>,
-    ) -> Result<Samples, String> {
+    ) -> Result<Timing, String> {
         // The first call may have kernels to compile and memory to reserve: the second one tells.
         for call in 1..=2 {
-            let begin = Instant::now();
-            work()?;
-            let seconds = begin.elapsed().as_secs_f64();
+            let (seconds, ()) = timed(&mut work)?;
             if seconds <= self.seconds {
                 break;
             }
@@ -55,15 +45,9 @@ impl Budget {
                 ));
             }
         }
+        let mut sample = |calls: usize| timed(|| (0..calls).try_for_each(|_| work()));
         let mut calls = 1;
-        loop {
-            let begin = Instant::now();
-            for _ in 0..calls {
-                work()?;
-            }
-            if begin.elapsed().as_secs_f64() >= TICKS * self.tick {
-                break;
-            }
+        while sample(calls)?.0 < TICKS * self.tick {
             if calls >= MOST_CALLS {
                 return Err(format!("{calls} calls take less than {TICKS} ticks of the timer"));
             }
@@ -76,15 +60,9 @@ impl Budget {
             if enough && begin.elapsed().as_secs_f64() > self.seconds {
                 break;
             }
-            let begin = Instant::now();
-            for _ in 0..calls {
-                work()?;
-            }
-            times.push(begin.elapsed().as_secs_f64() / calls as f64);
+            times.push(sample(calls)?.0 / calls as f64);
         }
-        times.sort_by(f64::total_cmp);
-        let at = |share: f64| times[((times.len() - 1) as f64 * share).round() as usize];
-        Ok(Samples { runs: times.len(), calls, quartiles: [at(0.25), at(0.5), at(0.75)] })
+        Ok(Timing::new(times, calls))
     }
 }
 
@@ -109,7 +87,7 @@ mod tests {
         let samples = coarse.measure(10, pause(20)).expect("long enough together");
         assert!(samples.calls >= 4 && samples.calls <= 8, "{samples:?}");
         assert_eq!(samples.runs, 10);
-        let [low, median, high] = samples.quartiles;
+        let Timing { low, median, high, .. } = samples;
         assert!(low <= median && median <= high && median >= 19e-6, "{samples:?}");
         let refused = Budget { tick: 1.0, ..BUDGET }.measure(10, pause(1));
         assert!(refused.expect_err("too short").contains("ticks"));

@@ -1,266 +1,57 @@
-//! The claims of both papers.
+//! The numbers of the papers' claims, when a number agrees with them, and where it is found; their words are in `texts.md`.
 
 use fit_sim::papers::{
     BY_STEP, CROSSOVER, FITS_AT_100, FITS_AT_1000, GAIN, GPUFIT, GPUFIT_GAIN, OVERHEAD, PIXELS,
     TABLE_1, WITHOUT_DECREASE,
 };
+use fit_tests::tolerances::{TABLE_1_CENTRE, TABLE_1_SIGMA};
 
 use super::super::record::Record;
+use super::Found;
 use super::Limit::{self, AtLeast, AtMost, Factor, Within};
-use super::found::{self, GPU_LMFIT, PARTS_OF_A_FIT};
-use super::{Claim, Found, Paper};
+use super::found::{
+    EXPLICIT, GPU_LMFIT, IMPLICIT, PARTS_OF_A_FIT, best_of, better, centre, closer, copies,
+    crossover, end, few_windows, gain, gpufit_gain, levels_off, mode, pixels, precision, rate,
+    sigma,
+};
 
-const fn lw(
-    figure: &'static str,
-    place: &'static str,
-    text: &'static str,
-    (number, unit): (f64, &'static str),
-    limit: Limit,
-    found: fn(&Record) -> Found,
-) -> Claim {
-    let paper = Paper::LeuteneggerWeber;
-    Claim { paper, figure, place, text, unit, number: Some(number), limit, found }
-}
+/// The figure, the paper's number if it gives one, its unit, when a number agrees, and the number here.
+type Claimed = (&'static str, Option<f64>, &'static str, Limit, fn(&Record) -> Found);
 
-const fn gpufit(
-    figure: &'static str,
-    place: &'static str,
-    text: &'static str,
-    (number, unit): (Option<f64>, &'static str),
-    limit: Limit,
-    found: fn(&Record) -> Found,
-) -> Claim {
-    Claim { paper: Paper::Przybylski, figure, place, text, unit, number, limit, found }
-}
+const SIGMA: f64 = TABLE_1[0].fit2d_gaussian[5];
+const EXPLICIT_SIGMA: f64 = TABLE_1[0].gpufit[5];
 
-/// All claims, in the order of the report.
-pub const CLAIMS: &[Claim] = &[
-    lw(
-        "lw-fig2",
-        "Fig. 2",
-        "A call with few windows takes (10 windows of 9×9 pixels)",
-        (OVERHEAD * 1e6, "µs"),
-        AtMost(OVERHEAD * 1e6),
-        found::few_windows,
-    ),
-    lw(
-        "lw-fig3",
-        "Fig. 3",
-        "Fits per second, 100 fits per call (9×9 pixels)",
-        (FITS_AT_100, ""),
-        AtLeast(FITS_AT_100),
-        |record| found::rate(record, "9 100"),
-    ),
-    lw(
-        "lw-fig3",
-        "Fig. 3",
-        "Fits per second, 1000 fits per call (9×9 pixels)",
-        (FITS_AT_1000, ""),
-        AtLeast(FITS_AT_1000),
-        |record| found::rate(record, "9 1000"),
-    ),
-    lw(
-        "lw-fig3",
-        "Fig. 3",
-        "More than 1000 fits per call are no faster (10,000 to 1000)",
-        (1.0, "times"),
-        Factor(1.5),
-        found::levels_off,
-    ),
-    lw("lw-fig4", "Fig. 4", "Pixels per second", (PIXELS, ""), AtLeast(PIXELS), found::pixels),
-    lw(
-        "lw-fig5",
-        "Fig. 5",
-        "Faster than Gpufit in every size and batch",
-        (GAIN[0], "times"),
-        AtLeast(GAIN[0]),
-        found::gain_least,
-    ),
-    lw(
-        "lw-fig5",
-        "Fig. 5",
-        "Faster than Gpufit with up to 1000 fits per call (median)",
-        (2.0, "times"),
-        AtLeast(2.0),
-        found::gain_small,
-    ),
-    lw(
-        "lw-fig6",
-        "Fig. 6",
-        "Faster on a second device, in every size and batch",
-        (GAIN[1], "times"),
-        AtLeast(GAIN[1]),
-        |record| found::second_device(record, f64::min),
-    ),
-    lw(
-        "lw-fig6",
-        "Fig. 6",
-        "Faster on a second device, at best",
-        (10.0, "times"),
-        AtLeast(10.0),
-        |record| found::second_device(record, f64::max),
-    ),
-    lw(
-        "lw-fig7",
-        "Fig. 7",
-        "Fits of 100,000 with a better σ than the explicit fit gives",
-        (642.0, ""),
-        Factor(2.0),
-        |record| found::better(record, "width", 1.0),
-    ),
-    lw(
-        "lw-fig7",
-        "Fig. 7",
-        "Fits of 100,000 with a worse centre than the explicit fit gives",
-        (100.0, ""),
-        Factor(2.0),
-        |record| found::better(record, "centre", -1.0),
-    ),
-    lw(
-        "lw-fig7",
-        "Fig. 7",
-        "Mean error of the centre, in units of σ/√N (400 counts)",
-        (1.1, ""),
-        Within(0.02),
-        |record| found::centre(record).map(|(error, method)| (error * 400f64.sqrt(), method)),
-    ),
-    lw(
-        "lw-table1",
-        "Table 1",
-        "Mean error of the centre (400:40)",
-        (TABLE_1[0].fit2d_gaussian[1], "σ"),
-        Within(found::CENTRE),
-        found::centre,
-    ),
-    lw(
-        "lw-table1",
-        "Table 1",
-        "Spread of the error of σ, implicit fit (400:40)",
-        (TABLE_1[0].fit2d_gaussian[5], "σ"),
-        Within(found::SIGMA),
-        |record| found::sigma(record, found::published_iteration(record)),
-    ),
-    lw(
-        "lw-table1",
-        "Table 1",
-        "Spread of the error of σ, Gpufit (400:40)",
-        (TABLE_1[0].gpufit[5], "σ"),
-        Within(found::SIGMA),
-        |record| found::sigma(record, found::explicit(record)),
-    ),
-    lw(
-        "lw-fig8",
-        "Fig. 8",
-        "Most frequent number of iterations, implicit fit",
-        (5.0, ""),
-        AtMost(5.0),
-        |record| found::mode(record, found::published_iteration(record)),
-    ),
-    lw(
-        "lw-fig8",
-        "Fig. 8",
-        "Most frequent number of iterations, Gpufit",
-        (5.0, ""),
-        AtLeast(5.0),
-        |record| found::mode(record, found::explicit(record)),
-    ),
-    lw(
-        "lw-stops",
-        "Text, Fig. 8",
-        "Fits that end because χ² did not decrease",
-        (100.0 * WITHOUT_DECREASE, "%"),
-        Factor(2.0),
-        |record| found::end(record, "not_converged"),
-    ),
-    lw(
-        "lw-stops",
-        "Text, Fig. 8",
-        "Fits that end by the step (the paper: less than)",
-        (100.0 * BY_STEP, "%"),
-        AtMost(200.0 * BY_STEP),
-        |record| found::end(record, "min_step"),
-    ),
-    Claim {
-        number: None,
-        ..lw(
-            "lw-stops",
-            "Text, Fig. 8",
-            "Most fits end because χ² decreases by less than 10⁻⁶",
-            (50.0, "%"),
-            AtLeast(50.0),
-            |record| found::end(record, "min_delta"),
-        )
-    },
-    gpufit(
-        "gpufit-fig1",
-        "Fig. 1",
-        "Gpufit is faster than the CPU from so many fits per call on",
-        (Some(CROSSOVER), ""),
-        Factor(2.0),
-        found::crossover,
-    ),
-    gpufit(
-        "gpufit-fig1",
-        "Fig. 1",
-        "Gpufit's fits per second, at best",
-        (Some(GPUFIT), ""),
-        AtLeast(GPUFIT),
-        found::gpufit_best,
-    ),
-    gpufit(
-        "gpufit-fig1",
-        "Fig. 1",
-        "Gpufit is faster than the CPU, at best",
-        (Some(GPUFIT_GAIN), "times"),
-        AtLeast(GPUFIT_GAIN),
-        found::gpufit_gain,
-    ),
-    gpufit(
-        "gpufit-fig2",
-        "Fig. 2",
-        "Share of the CPU's time for the model and its derivatives",
-        (Some(33.0), "%"),
-        AtLeast(33.0),
-        |_| Err(PARTS_OF_A_FIT),
-    ),
-    gpufit(
-        "gpufit-fig2",
-        "Fig. 2",
-        "Copies hardly matter on the GPU: their share of the time",
-        (None, "%"),
-        AtMost(50.0),
-        found::copies,
-    ),
-    gpufit(
-        "gpufit-fig3a",
-        "Fig. 3a",
-        "Gpufit is faster than GPU-LMFit with small tasks",
-        (Some(10.0), "times"),
-        AtLeast(10.0),
-        |_| Err(GPU_LMFIT),
-    ),
-    gpufit(
-        "gpufit-fig3b",
-        "Fig. 3b",
-        "Speeds come closer with size (spread at 25×25 to 5×5)",
-        (None, "times"),
-        AtMost(1.0),
-        found::closer,
-    ),
-    gpufit(
-        "gpufit-figs3",
-        "Fig. S3",
-        "Gpufit is as precise as MINPACK (ratio of errors, SNR 10)",
-        (Some(1.0), ""),
-        Within(0.05),
-        |record| found::precision(record, "10", "levenberg-marquardt"),
-    ),
-    gpufit(
-        "gpufit-figs3",
-        "Fig. S3",
-        "Single precision shows at SNR 1000: Gpufit's error to that in f64",
-        (None, ""),
-        AtLeast(1.01),
-        |record| found::precision(record, "1000", "reference"),
-    ),
+/// Those of a figure are in the order of its words.
+pub(super) const CLAIMS: &[Claimed] = &[
+    ("lw-fig2", Some(OVERHEAD * 1e6), "µs", AtMost(OVERHEAD * 1e6), few_windows),
+    ("lw-fig3", Some(FITS_AT_100), "", AtLeast(FITS_AT_100), |r| rate(r, "9 100")),
+    ("lw-fig3", Some(FITS_AT_1000), "", AtLeast(FITS_AT_1000), |r| rate(r, "9 1000")),
+    ("lw-fig3", Some(1.0), "times", Factor(1.5), levels_off),
+    ("lw-fig4", Some(PIXELS), "", AtLeast(PIXELS), pixels),
+    ("lw-fig5", Some(GAIN[0]), "times", AtLeast(GAIN[0]), |r| gain(r, 0, usize::MAX, 0.0)),
+    ("lw-fig5", Some(2.0), "times", AtLeast(2.0), |r| gain(r, 0, 1000, 0.5)),
+    ("lw-fig6", Some(GAIN[1]), "times", AtLeast(GAIN[1]), |r| gain(r, 1, usize::MAX, 0.0)),
+    ("lw-fig6", Some(10.0), "times", AtLeast(10.0), |r| gain(r, 1, usize::MAX, 1.0)),
+    ("lw-fig7", Some(642.0), "", Factor(2.0), |r| better(r, "width", 1.0)),
+    ("lw-fig7", Some(100.0), "", Factor(2.0), |r| better(r, "centre", -1.0)),
+    ("lw-fig7", Some(1.1), "", Within(0.02), |r| centre(r, 400f64.sqrt())),
+    ("lw-table1", Some(TABLE_1[0].fit2d_gaussian[1]), "σ", Within(TABLE_1_CENTRE), |r| {
+        centre(r, 1.0)
+    }),
+    ("lw-table1", Some(SIGMA), "σ", Within(TABLE_1_SIGMA), |r| sigma(r, IMPLICIT)),
+    ("lw-table1", Some(EXPLICIT_SIGMA), "σ", Within(TABLE_1_SIGMA), |r| sigma(r, EXPLICIT)),
+    ("lw-fig8", Some(5.0), "", AtMost(5.0), |r| mode(r, IMPLICIT)),
+    ("lw-fig8", Some(5.0), "", AtLeast(5.0), |r| mode(r, EXPLICIT)),
+    ("lw-stops", Some(100.0 * WITHOUT_DECREASE), "%", Factor(2.0), |r| end(r, "not_converged")),
+    ("lw-stops", Some(100.0 * BY_STEP), "%", AtMost(200.0 * BY_STEP), |r| end(r, "min_step")),
+    ("lw-stops", None, "%", AtLeast(50.0), |r| end(r, "min_delta")),
+    ("gpufit-fig1", Some(CROSSOVER), "", Factor(2.0), crossover),
+    ("gpufit-fig1", Some(GPUFIT), "", AtLeast(GPUFIT), |r| best_of(r, "gpufit")),
+    ("gpufit-fig1", Some(GPUFIT_GAIN), "times", AtLeast(GPUFIT_GAIN), gpufit_gain),
+    ("gpufit-fig2", Some(33.0), "%", AtLeast(33.0), |_| Err(PARTS_OF_A_FIT)),
+    ("gpufit-fig2", None, "%", AtMost(50.0), copies),
+    ("gpufit-fig3a", Some(10.0), "times", AtLeast(10.0), |_| Err(GPU_LMFIT)),
+    ("gpufit-fig3b", None, "times", AtMost(1.0), closer),
+    ("gpufit-figs3", Some(1.0), "", Within(0.05), |r| precision(r, "10", "levenberg-marquardt")),
+    ("gpufit-figs3", None, "", AtLeast(1.01), |r| precision(r, "1000", "reference")),
 ];

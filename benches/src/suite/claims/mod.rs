@@ -3,11 +3,14 @@
 mod found;
 mod list;
 
+use std::sync::LazyLock;
+
+use spotfit::report::number::label;
+
 pub(super) use found::{GPU_LMFIT, PARTS_OF_A_FIT};
-pub use list::CLAIMS;
 
 use super::record::Record;
-use spotfit::report::number::label;
+use super::texts;
 
 /// A paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,10 +27,7 @@ impl Paper {
 
     /// Authors and year.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::LeuteneggerWeber => "Leutenegger & Weber 2021",
-            Self::Przybylski => "Przybylski et al. 2017 (Gpufit)",
-        }
+        ["Leutenegger & Weber 2021", "Przybylski et al. 2017 (Gpufit)"][self as usize]
     }
 }
 
@@ -91,6 +91,22 @@ pub struct Claim {
     pub limit: Limit,
     found: fn(&Record) -> Found,
 }
+
+/// All claims, in the order of the report.
+pub static CLAIMS: LazyLock<Vec<Claim>> = LazyLock::new(|| {
+    let mut claims = Vec::new();
+    for same in list::CLAIMS.chunk_by(|one, next| one.0 == next.0) {
+        let figure = same[0].0;
+        let papers = if figure.starts_with("lw") { 0 } else { 1 };
+        let words = texts::claims(figure);
+        assert_eq!(words.len(), same.len(), "{figure}: as many claims in texts.md as in the list");
+        for (&(_, number, unit, limit, found), (place, text)) in same.iter().zip(words) {
+            let paper = Paper::ALL[papers];
+            claims.push(Claim { paper, figure, place, text, unit, number, limit, found });
+        }
+    }
+    claims
+});
 
 /// A claim beside what a record says.
 pub struct Row {

@@ -1,13 +1,11 @@
 //! How fits end: the text below Fig. 8 of Leutenegger & Weber.
 
-use fit_sim::papers::{BY_STEP, TABLE_1, WITHOUT_DECREASE};
+use fit_sim::papers::{BY_STEP, TABLE_1 as PAPER, WITHOUT_DECREASE};
+use spotfit::report::svg::{Axis, Series};
 
-use super::super::experiments::{Experiment, case_of};
+use super::super::experiments::{TABLE_1, UNFITTED, case_of};
 use super::super::record::{Data, Record};
 use super::{Figure, percent, sides};
-use spotfit::report::svg::{Axis, Chart, Series};
-
-const TABLE: &str = Experiment::Table1.name();
 
 /// The words of records for how a fit ended.
 const WORDS: [&str; 7] = [
@@ -21,36 +19,16 @@ const WORDS: [&str; 7] = [
 ];
 
 pub(super) fn stops(record: &Record, figure: &mut Figure) {
-    figure.caption = "How fits end, in percent of the fits. Table: the three cases of Table 1. Chart: the share of \
-        fits that the paper's χ² test (χ² < N/3) ends, and the share that it ends before their first step, by window \
-        size, 400 counts on a background of 40 with the paper's noise, which is rounded and clipped. \
-        \"paper's iteration\" is the paper's pseudo-code to the letter, on the host, with the pixels summed one after \
-        the other."
-        .to_owned();
-    figure.paper.push(
-        "About 15 % of the fits end because χ² did not decrease at all, less than 1 % by the step; most end because \
-        χ² decreased by less than 10⁻⁶."
-            .to_owned(),
-    );
-    figure.head(["signal", "background", "fit"]);
-    figure.table.0.extend(WORDS.map(|word| format!("{word} (%)")));
-    figure.numbers.0 = vec!["case", "method", "status", "share"];
-    for row in TABLE_1 {
+    let words = WORDS.map(|word| format!("{word} (%)")).join(" | ");
+    figure.head(&format!("signal | background | fit | {words}"), "case,method,status,share");
+    for row in PAPER {
         let case = case_of(row.signal, row.background);
-        for method in record.methods(TABLE) {
-            let Some(errors) = record.errors(TABLE, method, &case) else { continue };
-            let mut cells =
-                vec![row.signal.to_string(), row.background.to_string(), method.to_owned()];
-            cells.extend(WORDS.map(|word| format!("{:.1}", 100.0 * errors.share(word))));
-            figure.table.1.push(cells);
+        for (method, errors) in record.errors_of(TABLE_1, &case) {
+            let begin = [row.signal.to_string(), row.background.to_string(), method.to_owned()];
+            let shares = WORDS.map(|word| format!("{:.1}", 100.0 * errors.share(word)));
+            figure.table.1.push(begin.into_iter().chain(shares).collect());
             for word in WORDS {
-                let share = format!("{:.5}", errors.share(word));
-                figure.numbers.1.push(vec![
-                    case.clone(),
-                    method.to_owned(),
-                    word.to_owned(),
-                    share,
-                ]);
+                figure.number(&[&case, &method, &word, &format!("{:.5}", errors.share(word))]);
             }
         }
     }
@@ -60,8 +38,7 @@ pub(super) fn stops(record: &Record, figure: &mut Figure) {
 
 /// The paper's shares, checked.
 fn shares(record: &Record, figure: &mut Figure) {
-    let first = case_of(400.0, 40.0);
-    let of = |method: &str| record.errors(TABLE, method, &first);
+    let of = |method: &str| record.errors(TABLE_1, method, &case_of(400.0, 40.0));
     for method in ["paper's iteration f32", "gpu-published"] {
         if let Some(errors) = of(method) {
             let (without, step) = (errors.share("not_converged"), errors.share("min_step"));
@@ -74,10 +51,8 @@ fn shares(record: &Record, figure: &mut Figure) {
                 100.0 * BY_STEP
             ));
             let right = (0.05..=0.25).contains(&without) && step < 2.0 * BY_STEP;
-            figure.check(
-                format!("{method}: fits end as often without a decrease and by the step as the paper says"),
-                right,
-            );
+            let what = "fits end as often without a decrease and by the step as the paper says";
+            figure.check(format!("{method}: {what}"), right);
         }
     }
     if let Some(errors) = of("paper's iteration f64") {
@@ -88,27 +63,24 @@ fn shares(record: &Record, figure: &mut Figure) {
              upwards. How often that happens depends on the order in which pixels are summed.",
             percent(without)
         ));
-        figure.check(
-            "in double precision fewer than 0.5 % of the fits end without a decrease".to_owned(),
-            without < 0.005,
-        );
+        let what = "in double precision fewer than 0.5 % of the fits end without a decrease";
+        figure.check(what.to_owned(), without < 0.005);
     }
 }
 
 /// What the paper's χ² test ends, by size.
 fn unfitted(record: &Record, figure: &mut Figure) {
-    let experiment = Experiment::Unfitted.name();
     let mut series = Vec::new();
-    for method in record.methods(experiment) {
+    for method in record.methods(UNFITTED) {
         let (mut ended, mut unfitted) = (Vec::new(), Vec::new());
-        for cell in record.of(experiment).filter(|cell| cell.method == method) {
+        for cell in record.of(UNFITTED).filter(|cell| cell.method == method) {
             if let (Data::Errors(errors), Ok(side)) = (&cell.data, cell.case.parse::<f64>()) {
                 let all = errors.share("max_error");
                 ended.push((side, 100.0 * all));
                 unfitted.push((side, 100.0 * errors.unfitted));
                 for (what, share) in [("max_error", all), ("unfitted", errors.unfitted)] {
                     let (case, share) = (format!("{side}x{side}"), format!("{share:.5}"));
-                    figure.numbers.1.push(vec![case, method.to_owned(), what.to_owned(), share]);
+                    figure.number(&[&case, &method, &what, &share]);
                 }
             }
         }
@@ -123,11 +95,6 @@ fn unfitted(record: &Record, figure: &mut Figure) {
             series.push(Series::curve(&format!("{method}: before the first step"), unfitted));
         }
     }
-    let chart = Chart::new(
-        "Fits that the test χ² < N/3 ends",
-        sides(&series),
-        Axis::new("share of the fits (%)"),
-        series,
-    );
-    figure.picture("unfitted", chart);
+    let (x, y) = (sides(&series), Axis::new("share of the fits (%)"));
+    figure.chart("unfitted", "Fits that the test χ² < N/3 ends", x, y, series);
 }
