@@ -4,7 +4,7 @@
 //! `cargo bench -p benches`; a part of it by name, such as `cargo bench -p benches -- 'batch'`. Every
 //! method's answer is checked against the truth before it is timed.
 
-use benches::report::sets;
+use benches::report::{AnyError, sets};
 use benches::suite::methods::{Method, Room, Work, double, explicit, of_others, simd, single};
 use benches::{Workload, peers};
 use criterion::measurement::WallTime;
@@ -20,7 +20,7 @@ const MANY: usize = 20_000;
 fn measure(
     group: &mut BenchmarkGroup<'_, WallTime>,
     (side, count, case): (usize, usize, usize),
-    works: impl IntoIterator<Item = (String, Result<Work, String>)>,
+    works: impl IntoIterator<Item = (String, Result<Work, AnyError>)>,
 ) {
     let work = Workload::new(side, count);
     let mut room = Room::new(false);

@@ -5,7 +5,7 @@ use clap::Args;
 use crate::error::CliError;
 use crate::say::listener::Terminal;
 use crate::words::locs::{LocsArguments, write_plain};
-use crate::words::output::{Output, complete};
+use crate::words::output::complete;
 use crate::words::paths::refuse_ending;
 use crate::words::plot::draw_plot;
 use crate::words::report::ReportArguments;

@@ -15,7 +15,7 @@ use crate::words::output::{Output, Writing};
 use crate::words::paths::{is_stream, refuse_folder, refuse_same_file};
 use crate::words::record::{reads, typed};
 use spotfit::record::{Origin, Record};
-use spotfit::steps::{Sink, Source, TableFile};
+use spotfit::steps::{Sink, Source, StepError, TableFile};
 use spotfit::table::{
     ColumnNames, CsvWriter, DecimalMark, Table, TableError, TableFormat, TextOptions,
 };

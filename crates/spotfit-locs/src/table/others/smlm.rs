@@ -29,8 +29,11 @@ fn refused(reason: impl Into<String>) -> TableError {
     odd(OtherProgram::Smlm, reason)
 }
 
-/// The types of numbers, and each as the little-endian bytes of a row have it.
-const NUMBERS: [(&str, NumberKind, fn(&[u8]) -> f64); 10] = [
+/// A number of the little-endian bytes of a row.
+type Decode = fn(&[u8]) -> f64;
+
+/// The types of numbers.
+const NUMBERS: [(&str, NumberKind, Decode); 10] = [
     ("int8", NumberKind::I8, |bytes| i8::from_le_bytes(first(bytes)).into()),
     ("uint8", NumberKind::U8, |bytes| bytes[0].into()),
     ("int16", NumberKind::I16, |bytes| i16::from_le_bytes(first(bytes)).into()),
