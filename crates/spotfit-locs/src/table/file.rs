@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use spotfit_files::hdf5::H5Reader;
 use spotfit_files::private::excerpt;
 
-use super::others::OtherProgram;
+use super::others::{OtherProgram, program_of};
 use super::picasso::{ROWS, beside, sidecar};
 use super::{CsvReader, PicassoReader, Table, TableError, TableReader, TextOptions};
 
@@ -93,7 +93,7 @@ impl TableReader {
         let mut file = H5Reader::open(reader)?;
         // Picasso's table counts where there are several, and where nobody's is found.
         let picasso = file.names().iter().any(|name| name == ROWS);
-        let program = if picasso { None } else { OtherProgram::of(&mut file) };
+        let program = if picasso { None } else { program_of(&mut file) };
         match program {
             Some(program) => Self::of_program(program, file),
             None if TableFormat::of(path).is_none() => {

@@ -5,12 +5,12 @@
 mod decode;
 mod field;
 mod parts;
+mod program;
 mod pyme;
 mod smap;
 mod smlm;
 mod storm_analysis;
 
-use std::fmt;
 use std::io::{BufRead, Seek};
 
 use spotfit_files::archive::Archive;
@@ -20,54 +20,25 @@ use spotfit_files::private::{excerpt, possible_pixel};
 use super::read::{RowSource, Sayings, TableField, TableHead, TableReader};
 use super::{Info, Meaning, TableError, Unit};
 use field::Fields;
+pub use program::OtherProgram;
 
 /// Rows of a block.
 const BLOCK: usize = 1 << 17;
 
-/// The other program whose table a file is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum OtherProgram {
-    /// DECODE's HDF5.
-    Decode,
-    /// SMAP's `_sml.mat`, of MATLAB 7.3.
-    Smap,
-    /// storm-analysis' HDF5.
-    StormAnalysis,
-    /// PYME's `.h5r` and `.hdf`.
-    Pyme,
-    /// A `.smlm` file, as of ShareLoc.
-    Smlm,
-}
-
-impl OtherProgram {
-    /// The program that wrote an HDF5 file, by what is in it.
-    pub(super) fn of<R: BufRead + Seek>(file: &mut H5Reader<R>) -> Option<Self> {
-        let has = |name: &str| file.names().iter().any(|other| other == name);
-        if has("saveloc") {
-            return Some(Self::Smap);
-        }
-        if has("data") && has("decode") {
-            return Some(Self::Decode);
-        }
-        let frames = || file.names().iter().any(|name| storm_analysis::frame(name).is_some());
-        if frames() || matches!(file.attribute_text("/", "sa_type"), Ok(Some(_))) {
-            return Some(Self::StormAnalysis);
-        }
-        pyme::table(file).map(|_| Self::Pyme)
+/// The program that wrote an HDF5 file, by what is in it.
+pub(super) fn program_of<R: BufRead + Seek>(file: &mut H5Reader<R>) -> Option<OtherProgram> {
+    let has = |name: &str| file.names().iter().any(|other| other == name);
+    if has("saveloc") {
+        return Some(OtherProgram::Smap);
     }
-}
-
-impl fmt::Display for OtherProgram {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Decode => "DECODE",
-            Self::Smap => "SMAP",
-            Self::StormAnalysis => "storm-analysis",
-            Self::Pyme => "PYME",
-            Self::Smlm => "the SMLM format",
-        })
+    if has("data") && has("decode") {
+        return Some(OtherProgram::Decode);
     }
+    let frames = || file.names().iter().any(|name| storm_analysis::frame(name).is_some());
+    if frames() || matches!(file.attribute_text("/", "sa_type"), Ok(Some(_))) {
+        return Some(OtherProgram::StormAnalysis);
+    }
+    pyme::table(file).map(|_| OtherProgram::Pyme)
 }
 
 /// What a program's table is.
@@ -94,7 +65,7 @@ impl TableReader {
     /// [`TableError`]; [`TableError::Program`] if it is of no program that is known.
     pub fn hdf5<R: BufRead + Seek + Send + 'static>(reader: R) -> Result<Self, TableError> {
         let mut file = H5Reader::open(reader)?;
-        let program = OtherProgram::of(&mut file)
+        let program = program_of(&mut file)
             .ok_or_else(|| TableError::Program { present: excerpt(&file.names().join(", ")) })?;
         Self::of_program(program, file)
     }
