@@ -258,7 +258,7 @@ fn the_camera_adds_baseline_gain_and_noise() {
 #[test]
 fn senseless_parameters_are_named() {
     let bad = [
-        (nine().with_signal(-1.0), "signal"),
+        (nine().with_signal(-1.0), "photons"),
         (nine().with_background(f64::NAN), "background"),
         (nine().with_sigma(0.0..1.0), "sigma.start"),
         (nine().with_sigma(2.0..1.0), "sigma.end"),
