@@ -3,7 +3,7 @@
 use super::charts::{self, with_error};
 use super::part::{Found, LINKED_FRAMES, Part};
 use super::{Quantity, StatsReport, said};
-use crate::report::html::{self, ReportPage, ReportTable};
+use crate::report::html::{ReportPage, ReportTable};
 use crate::report::number::five_digits;
 use crate::steps::words::{in_unit, symbol};
 use crate::table::Unit;
@@ -44,7 +44,12 @@ fn picture(report: &StatsReport) -> String {
         let [low, high] = depth.map(five_digits);
         caption.push_str(&format!(" Colours are z from {low} to {high} nm."));
     }
-    html::picture(&shown.file, shown.size, "A picture of the localizations", &caption)
+    crate::report::html::picture(
+        &shown.file,
+        shown.size,
+        "A picture of the localizations",
+        &caption,
+    )
 }
 
 #[cfg(not(feature = "render"))]
