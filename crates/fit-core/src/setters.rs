@@ -1,10 +1,57 @@
-//! Common methods of options.
+//! Options, each declared once: its name, how it is set, its type, and its default.
+
+/// A struct of options: its fields, their setters, and their defaults (if one is given, all are).
+///
+/// ```
+/// fit_core::__options! {
+///     /// How rows are read.
+///     #[derive(Clone, Debug)]
+///     #[non_exhaustive]
+///     pub struct Reading {
+///         /// The number of rows.
+///         pub rows(const with_rows): u32 = 3,
+///         /// What they are called.
+///         pub name(with_name): Option<String> = None,
+///     }
+/// }
+/// assert_eq!(Reading::default().with_name(Some("a".into())).rows, 3);
+/// ```
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __options {
+    ($(#[$meta:meta])* $vis:vis struct $Name:ident {
+        $($(#[$of:meta])* $public:vis $field:ident($($set:tt)*): $type:ty = $default:expr),* $(,)?
+    }) => {
+        $crate::__options! {
+            $(#[$meta])* $vis struct $Name { $($(#[$of])* $public $field($($set)*): $type),* }
+        }
+
+        impl Default for $Name {
+            fn default() -> Self {
+                Self { $($field: $default),* }
+            }
+        }
+    };
+    ($(#[$meta:meta])* $vis:vis struct $Name:ident {
+        $($(#[$of:meta])* $public:vis $field:ident($($set:tt)*): $type:ty),* $(,)?
+    }) => {
+        $(#[$meta])*
+        $vis struct $Name {
+            $($(#[$of])* $public $field: $type),*
+        }
+
+        impl $Name {
+            $crate::__setters! { $($($set)*: $field: $type,)* }
+        }
+    };
+}
 
 /// Setters of an options struct that other crates cannot build field by field.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __setters {
     () => {};
+    (: $field:ident: $type:ty, $($rest:tt)*) => { $crate::__setters! { $($rest)* } };
     (const $with:ident: $field:ident: $type:ty, $($rest:tt)*) => {
         #[doc = concat!("The same with another [`", stringify!($field), "`](Self::", stringify!($field), ").")]
         #[must_use]

@@ -25,41 +25,32 @@ pub enum EmitterImage {
     Measured(SplineImage),
 }
 
-/// How spots are found and fitted.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct CrowdOptions {
-    /// The shape of the spots.
-    pub shape: EmitterImage,
-    /// Whether pixels integrate the Gaussian, rather than sample it at their centres. A measured image is that of pixels.
-    pub integrated: bool,
-    /// How many spots may be found in 10⁶ pixels that have none. Range: 10⁻⁶ to 10⁵.
-    pub false_rate: f64,
-    /// The probability that one spot is taken for two. Range: 10⁻⁹ to 0.5.
-    pub false_splits: f64,
-    /// How spots differ from that shape, so that those that are bright are not taken for several; none if they do not.
-    pub misfit: Option<Misfit>,
-    /// The most spots in one window; none if only their light tells how many they are.
-    pub window: Option<WindowLimit>,
-    /// Whether the background is the same everywhere, as is right for small frames, and does not vary from node to node.
-    pub even: bool,
-    /// The most spots of a frame. Where there are more, the brightest are fitted, and their status is
-    /// [`fit_core::Status::MaxIterations`]. No more than one spot on 8σ² pixels, with the σ in focus, is fitted in any case.
-    pub most: usize,
+fit_core::__options! {
+    /// How spots are found and fitted.
+    #[derive(Clone, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct CrowdOptions {
+        /// The shape of the spots.
+        pub shape(with_shape): EmitterImage = EmitterImage::Fixed(1.3),
+        /// Whether pixels integrate the Gaussian, rather than sample it at their centres. A measured image is that of pixels.
+        pub integrated(with_integrated): bool = false,
+        /// How many spots may be found in 10⁶ pixels that have none. Range: 10⁻⁶ to 10⁵.
+        pub false_rate(with_false_rate): f64 = 1.0,
+        /// The probability that one spot is taken for two. Range: 10⁻⁹ to 0.5.
+        pub false_splits(with_false_splits): f64 = 0.0025,
+        /// How spots differ from that shape, so that those that are bright are not taken for several; none if they do not.
+        pub misfit(with_misfit): Option<Misfit> = None,
+        /// The most spots in one window; none if only their light tells how many they are.
+        pub window(with_window): Option<WindowLimit> = None,
+        /// Whether the background is the same everywhere, as is right for small frames, and does not vary from node to node.
+        pub even(with_even): bool = false,
+        /// The most spots of a frame. Where there are more, the brightest are fitted, and their status is
+        /// [`fit_core::Status::MaxIterations`]. No more than one spot on 8σ² pixels, with the σ in focus, is fitted in any case.
+        pub most(with_most): usize = usize::MAX,
+    }
 }
 
 impl CrowdOptions {
-    fit_core::__setters! {
-        with_shape: shape: EmitterImage,
-        with_integrated: integrated: bool,
-        with_false_rate: false_rate: f64,
-        with_false_splits: false_splits: f64,
-        with_misfit: misfit: Option<Misfit>,
-        with_window: window: Option<WindowLimit>,
-        with_even: even: bool,
-        with_most: most: usize,
-    }
-
     /// Checks every option against its range.
     ///
     /// # Errors
@@ -89,21 +80,6 @@ impl CrowdOptions {
             check("window.side", side, f64::MIN_POSITIVE, f64::INFINITY, "above 0")?;
         }
         Ok(())
-    }
-}
-
-impl Default for CrowdOptions {
-    fn default() -> Self {
-        Self {
-            shape: EmitterImage::Fixed(1.3),
-            integrated: false,
-            false_rate: 1.0,
-            false_splits: 0.0025,
-            misfit: None,
-            window: None,
-            even: false,
-            most: usize::MAX,
-        }
     }
 }
 

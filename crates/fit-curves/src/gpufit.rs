@@ -10,26 +10,23 @@ const MOST_ITERATIONS: i32 = 20_000;
 /// A smaller change of χ² is rounding in single precision.
 const LEAST_SINGLE_TOLERANCE: f32 = 1e-6;
 
-/// The criteria of Gpufit's search ([`fit_engine::gpufit`]). Of [`CurveOptions`], this search uses only the
-/// estimator, the fixed parameters and the limits.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct GpufitOptions {
-    /// A search ends when a step changes χ² by less than this share of max(1, χ²).
-    pub tolerance: f32,
-    /// The largest number of steps; 20,000 if it is 0 or less, which is no limit for Gpufit.
-    pub max_iterations: i32,
+fit_core::__options! {
+    /// The criteria of Gpufit's search ([`fit_engine::gpufit`]). Of [`CurveOptions`], this search uses only the
+    /// estimator, the fixed parameters and the limits.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct GpufitOptions {
+        /// A search ends when a step changes χ² by less than this share of max(1, χ²).
+        pub tolerance(const with_tolerance): f32,
+        /// The largest number of steps; 20,000 if it is 0 or less, which is no limit for Gpufit.
+        pub max_iterations(const with_max_iterations): i32,
+    }
 }
 
 impl GpufitOptions {
     /// A search that ends at this tolerance, or after so many steps.
     pub const fn new(tolerance: f32, max_iterations: i32) -> Self {
         Self { tolerance, max_iterations }
-    }
-
-    fit_core::__setters! {
-        const with_tolerance: tolerance: f32,
-        const with_max_iterations: max_iterations: i32,
     }
 
     /// The largest number of steps.

@@ -32,30 +32,32 @@ pub enum Linear {
     Searched,
 }
 
-/// How curves are fitted.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct CurveOptions {
-    /// Least squares or Poisson maximum likelihood.
-    pub estimator: Estimator,
-    /// The largest number of iterations. Range: 1 to 100 000.
-    pub max_iterations: u32,
-    /// A fit ends when its next step is predicted to be shorter than this many standard errors. Range: 0 (only rounding
-    /// ends a fit) to 1.
-    pub tolerance: f64,
-    /// Parameters that keep their start value.
-    pub fixed: Vec<bool>,
-    /// Limits; −∞ and ∞ for no limit.
-    pub limits: CurveLimits,
-    /// Least squares: weights are 1/variance, and the errors follow from them. Otherwise weights are relative, and
-    /// errors are scaled by the residuals, √(χ²/(points − parameters)).
-    pub absolute: bool,
-    /// How parameters in which a formula is linear are treated.
-    pub linear: Linear,
-    /// Whether the covariance of the parameters is kept; their errors are always kept.
-    pub covariance: bool,
-    /// Single precision where it is enough, or double precision.
-    pub precision: CurvePrecision,
+fit_core::__options! {
+    /// How curves are fitted.
+    #[derive(Clone, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct CurveOptions {
+        /// Least squares or Poisson maximum likelihood.
+        pub estimator(with_estimator): Estimator,
+        /// The largest number of iterations. Range: 1 to 100 000.
+        pub max_iterations(with_max_iterations): u32,
+        /// A fit ends when its next step is predicted to be shorter than this many standard errors. Range: 0 (only rounding
+        /// ends a fit) to 1.
+        pub tolerance(with_tolerance): f64,
+        /// Parameters that keep their start value.
+        pub fixed(): Vec<bool>,
+        /// Limits; −∞ and ∞ for no limit.
+        pub limits(with_limits): CurveLimits,
+        /// Least squares: weights are 1/variance, and the errors follow from them. Otherwise weights are relative, and
+        /// errors are scaled by the residuals, √(χ²/(points − parameters)).
+        pub absolute(with_absolute): bool,
+        /// How parameters in which a formula is linear are treated.
+        pub linear(with_linear): Linear,
+        /// Whether the covariance of the parameters is kept; their errors are always kept.
+        pub covariance(with_covariance): bool,
+        /// Single precision where it is enough, or double precision.
+        pub precision(with_precision): CurvePrecision,
+    }
 }
 
 impl CurveOptions {
@@ -73,17 +75,6 @@ impl CurveOptions {
             covariance: true,
             precision: CurvePrecision::Auto,
         }
-    }
-
-    fit_core::__setters! {
-        with_estimator: estimator: Estimator,
-        with_max_iterations: max_iterations: u32,
-        with_tolerance: tolerance: f64,
-        with_limits: limits: CurveLimits,
-        with_absolute: absolute: bool,
-        with_linear: linear: Linear,
-        with_covariance: covariance: bool,
-        with_precision: precision: CurvePrecision,
     }
 
     /// Fixes a parameter at its start value.

@@ -12,55 +12,47 @@ use crate::random::Random;
 use crate::shape::Outline;
 use crate::spots::{SimulatedSpots, Truth};
 
-/// Spots of about the same shape with noise of the same strength in every pixel: the comparison published with
-/// Gpufit (Przybylski et al. 2017).
-///
-/// Amplitude, centre, σ and background, and a start value for each of them, are uniform within a share
-/// `spread` of their nominal values. The noise is Gaussian, with the mean signal over a square of 4.292·σ
-/// pixels divided by `snr` as its standard deviation; nothing is rounded or clipped.
-///
-/// ```
-/// use fit_core::Size;
-/// use fit_sim::GpufitBenchmark;
-///
-/// let (spots, starts) = GpufitBenchmark::new(Size::new(5, 5)).generate(0..100)?;
-/// assert_eq!(spots.pixels.dim(), (100, 5, 5));
-/// assert_eq!(starts.len(), 100);
-/// # Ok::<(), fit_sim::SimulationError>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct GpufitBenchmark {
-    /// Width and height of the windows; the nominal centre of the spots is the centre of the window.
-    pub size: Size,
-    /// Nominal amplitude in counts. Range: 0 to 10¹².
-    pub amplitude: f64,
-    /// Nominal σ in pixels. Range: above 0, up to 1000.
-    pub sigma: f64,
-    /// Nominal background in counts a pixel. Range: 0 to 10¹².
-    pub background: f64,
-    /// Half the width of all distributions, as a share of the nominal value. Range: 0 to 0.9.
-    pub spread: f64,
-    /// Signal-to-noise ratio. Range: above 0.
-    pub snr: f64,
-    /// The seed: the same seed gives the same windows on every machine.
-    pub seed: u64,
+fit_core::__options! {
+    /// Spots of about the same shape with noise of the same strength in every pixel: the comparison published with
+    /// Gpufit (Przybylski et al. 2017).
+    ///
+    /// Amplitude, centre, σ and background, and a start value for each of them, are uniform within a share
+    /// `spread` of their nominal values. The noise is Gaussian, with the mean signal over a square of 4.292·σ
+    /// pixels divided by `snr` as its standard deviation; nothing is rounded or clipped.
+    ///
+    /// ```
+    /// use fit_core::Size;
+    /// use fit_sim::GpufitBenchmark;
+    ///
+    /// let (spots, starts) = GpufitBenchmark::new(Size::new(5, 5)).generate(0..100)?;
+    /// assert_eq!(spots.pixels.dim(), (100, 5, 5));
+    /// assert_eq!(starts.len(), 100);
+    /// # Ok::<(), fit_sim::SimulationError>(())
+    /// ```
+    #[derive(Clone, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct GpufitBenchmark {
+        /// Width and height of the windows; the nominal centre of the spots is the centre of the window.
+        pub size(const with_size): Size,
+        /// Nominal amplitude in counts. Range: 0 to 10¹².
+        pub amplitude(const with_amplitude): f64,
+        /// Nominal σ in pixels. Range: above 0, up to 1000.
+        pub sigma(const with_sigma): f64,
+        /// Nominal background in counts a pixel. Range: 0 to 10¹².
+        pub background(const with_background): f64,
+        /// Half the width of all distributions, as a share of the nominal value. Range: 0 to 0.9.
+        pub spread(const with_spread): f64,
+        /// Signal-to-noise ratio. Range: above 0.
+        pub snr(const with_snr): f64,
+        /// The seed: the same seed gives the same windows on every machine.
+        pub seed(const with_seed): u64,
+    }
 }
 
 /// The side, in σ, of the square over which the signal is averaged.
 const SQUARE: f64 = 4.292;
 
 impl GpufitBenchmark {
-    fit_core::__setters! {
-        const with_size: size: Size,
-        const with_amplitude: amplitude: f64,
-        const with_sigma: sigma: f64,
-        const with_background: background: f64,
-        const with_spread: spread: f64,
-        const with_snr: snr: f64,
-        const with_seed: seed: u64,
-    }
-
     /// Amplitude 500, σ 1, background 10, all within ±10 %, SNR 10 and seed 1.
     pub fn new(size: Size) -> Self {
         Self {

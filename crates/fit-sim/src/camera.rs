@@ -18,33 +18,29 @@ pub enum Noise {
     None,
 }
 
-/// How the camera turns photo-electrons into counts: counts = baseline + gain·(electrons + read noise),
-/// rounded and clipped at 0. Before that an EMCCD multiplies the electrons ([`SimulatedCamera::em_gain`]).
-///
-/// The default passes the electrons through. Any other camera rounds to integers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct SimulatedCamera {
-    /// Counts that a dark pixel reads. Range: 0 to 10⁶.
-    pub baseline: f64,
-    /// Counts per electron; with EM gain, per electron that leaves the multiplication register. Range: 10⁻⁶ to
-    /// 10⁶.
-    pub gain: f64,
-    /// Standard deviation of the read noise in electrons; with EM gain it is added after the register. Range: 0
-    /// to 10⁶.
-    pub read_noise: f64,
-    /// The mean gain of the multiplication register of an EMCCD; `None` for a camera without one. Range: 1 to
-    /// 10⁶.
+fit_core::__options! {
+    /// How the camera turns photo-electrons into counts: counts = baseline + gain·(electrons + read noise),
+    /// rounded and clipped at 0. Before that an EMCCD multiplies the electrons ([`SimulatedCamera::em_gain`]).
     ///
-    /// n electrons become a gamma variate of shape n and scale `em_gain`. With Poisson distributed electrons this
-    /// doubles the variance of the photon number: of N expected electrons, N·`em_gain` leave the register, with a
-    /// variance of 2N·`em_gain`².
-    pub em_gain: Option<f64>,
-}
-
-impl Default for SimulatedCamera {
-    fn default() -> Self {
-        Self { baseline: 0.0, gain: 1.0, read_noise: 0.0, em_gain: None }
+    /// The default passes the electrons through. Any other camera rounds to integers.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct SimulatedCamera {
+        /// Counts that a dark pixel reads. Range: 0 to 10⁶.
+        pub baseline(const with_baseline): f64 = 0.0,
+        /// Counts per electron; with EM gain, per electron that leaves the multiplication register. Range: 10⁻⁶ to
+        /// 10⁶.
+        pub gain(const with_gain): f64 = 1.0,
+        /// Standard deviation of the read noise in electrons; with EM gain it is added after the register. Range: 0
+        /// to 10⁶.
+        pub read_noise(const with_read_noise): f64 = 0.0,
+        /// The mean gain of the multiplication register of an EMCCD; `None` for a camera without one. Range: 1 to
+        /// 10⁶.
+        ///
+        /// n electrons become a gamma variate of shape n and scale `em_gain`. With Poisson distributed electrons this
+        /// doubles the variance of the photon number: of N expected electrons, N·`em_gain` leave the register, with a
+        /// variance of 2N·`em_gain`².
+        pub em_gain(const with_em_gain): Option<f64> = None,
     }
 }
 
@@ -65,13 +61,6 @@ impl Noise {
 }
 
 impl SimulatedCamera {
-    fit_core::__setters! {
-        const with_baseline: baseline: f64,
-        const with_gain: gain: f64,
-        const with_read_noise: read_noise: f64,
-        const with_em_gain: em_gain: Option<f64>,
-    }
-
     /// The same with so many photo-electrons per count.
     #[must_use]
     pub const fn with_sensitivity(self, sensitivity: f64) -> Self {

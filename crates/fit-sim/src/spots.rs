@@ -56,75 +56,62 @@ pub struct SimulatedSpots {
     pub corners: Option<Vec<Corner>>,
 }
 
-/// The simulation of Leutenegger & Weber 2021, "Results and Discussion".
-///
-/// Centres are normally distributed around the window's centre with a standard deviation of a
-/// twentieth of each side, σ is uniform, the amplitude follows from the integrated signal as
-/// signal/(2πσ²), and the background is spread evenly over the pixels. The Gaussian is sampled at
-/// the pixels' centres (eq. 10).
-///
-/// Beyond the paper, spots may have other shapes, pixels may integrate them, and cameras may multiply electrons
-/// (EMCCD) or have pixels that differ (sCMOS).
-///
-/// ```
-/// use fit_core::Size;
-/// use fit_sim::SpotSimulation;
-///
-/// let simulation = SpotSimulation::new(Size::new(9, 9)).with_seed(7);
-/// let spots = simulation.generate(0..100)?;
-/// assert_eq!(spots.pixels.dim(), (100, 9, 9));
-/// // Any part of the stack can be made by itself.
-/// assert_eq!(simulation.generate(40..41)?.truth[0], spots.truth[40]);
-/// # Ok::<(), fit_sim::SimulationError>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct SpotSimulation {
-    /// Width and height of the windows.
-    pub size: Size,
-    /// Integrated signal of each spot in photo-electrons. Range: 0 to 10¹².
-    pub signal: f64,
-    /// Background of each window in photo-electrons, over all its pixels. Range: 0 to 10¹².
-    pub background: f64,
-    /// σ is uniform in this range, in pixels. Range: 0.001 to 1000.
-    pub sigma: Range<f64>,
-    /// The shape of the spots.
-    pub shape: SpotShape,
-    /// Whether pixels sample or integrate the spots.
-    pub profile: SpotProfile,
-    /// Standard deviation of the centres, as a share of the window's sides. Range: 0 to 1.
-    pub scatter: f64,
-    /// Centres are uniform within this many pixels of the window's centre, along x and along y, in place of
-    /// [`SpotSimulation::scatter`]. Range: 0 to 1000.
-    pub reach: Option<f64>,
-    /// The noise.
-    pub noise: Noise,
-    /// The camera.
-    pub camera: SimulatedCamera,
-    /// The maps of a camera whose pixels differ, at least as large as the windows. They replace baseline, gain and
-    /// read noise of [`SpotSimulation::camera`]. Each window lies somewhere in them, with equal chances for every
-    /// place ([`SimulatedSpots::corners`]).
-    pub maps: Option<Maps>,
-    /// The seed: the same seed gives the same windows on every machine.
-    pub seed: u64,
+fit_core::__options! {
+    /// The simulation of Leutenegger & Weber 2021, "Results and Discussion".
+    ///
+    /// Centres are normally distributed around the window's centre with a standard deviation of a
+    /// twentieth of each side, σ is uniform, the amplitude follows from the integrated signal as
+    /// signal/(2πσ²), and the background is spread evenly over the pixels. The Gaussian is sampled at
+    /// the pixels' centres (eq. 10).
+    ///
+    /// Beyond the paper, spots may have other shapes, pixels may integrate them, and cameras may multiply electrons
+    /// (EMCCD) or have pixels that differ (sCMOS).
+    ///
+    /// ```
+    /// use fit_core::Size;
+    /// use fit_sim::SpotSimulation;
+    ///
+    /// let simulation = SpotSimulation::new(Size::new(9, 9)).with_seed(7);
+    /// let spots = simulation.generate(0..100)?;
+    /// assert_eq!(spots.pixels.dim(), (100, 9, 9));
+    /// // Any part of the stack can be made by itself.
+    /// assert_eq!(simulation.generate(40..41)?.truth[0], spots.truth[40]);
+    /// # Ok::<(), fit_sim::SimulationError>(())
+    /// ```
+    #[derive(Clone, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct SpotSimulation {
+        /// Width and height of the windows.
+        pub size(const with_size): Size,
+        /// Integrated signal of each spot in photo-electrons. Range: 0 to 10¹².
+        pub signal(const with_signal): f64,
+        /// Background of each window in photo-electrons, over all its pixels. Range: 0 to 10¹².
+        pub background(const with_background): f64,
+        /// σ is uniform in this range, in pixels. Range: 0.001 to 1000.
+        pub sigma(with_sigma): Range<f64>,
+        /// The shape of the spots.
+        pub shape(const with_shape): SpotShape,
+        /// Whether pixels sample or integrate the spots.
+        pub profile(const with_profile): SpotProfile,
+        /// Standard deviation of the centres, as a share of the window's sides. Range: 0 to 1.
+        pub scatter(const with_scatter): f64,
+        /// Centres are uniform within this many pixels of the window's centre, along x and along y, in place of
+        /// [`SpotSimulation::scatter`]. Range: 0 to 1000.
+        pub reach(const with_reach): Option<f64>,
+        /// The noise.
+        pub noise(const with_noise): Noise,
+        /// The camera.
+        pub camera(const with_camera): SimulatedCamera,
+        /// The maps of a camera whose pixels differ, at least as large as the windows. They replace baseline, gain and
+        /// read noise of [`SpotSimulation::camera`]. Each window lies somewhere in them, with equal chances for every
+        /// place ([`SimulatedSpots::corners`]).
+        pub maps(with_maps): Option<Maps>,
+        /// The seed: the same seed gives the same windows on every machine.
+        pub seed(const with_seed): u64,
+    }
 }
 
 impl SpotSimulation {
-    fit_core::__setters! {
-        const with_size: size: Size,
-        const with_signal: signal: f64,
-        const with_background: background: f64,
-        with_sigma: sigma: Range<f64>,
-        const with_shape: shape: SpotShape,
-        const with_profile: profile: SpotProfile,
-        const with_scatter: scatter: f64,
-        const with_reach: reach: Option<f64>,
-        const with_noise: noise: Noise,
-        const with_camera: camera: SimulatedCamera,
-        with_maps: maps: Option<Maps>,
-        const with_seed: seed: u64,
-    }
-
     /// The paper's main case, 400 : 40 counts, with Poisson noise, an ideal camera and seed 1.
     pub fn new(size: Size) -> Self {
         Self {

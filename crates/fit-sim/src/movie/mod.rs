@@ -49,109 +49,79 @@ impl SimulatedPsf {
     }
 }
 
-/// The parameters of a simulated movie.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct MovieSimulation {
-    /// Width of the frames in pixels. Range: 8 to 65 536; width·height up to [`MOST_FRAME_PIXELS`].
-    pub width: usize,
-    /// Height of the frames in pixels. Range: as for the width.
-    pub height: usize,
-    /// Number of frames. Range: 1 to 10⁹.
-    pub frames: usize,
-    /// Where the molecules are; they are spread evenly over the total length.
-    pub structures: Vec<Structure>,
-    /// Whether molecules, and spots that a frame has for itself, lie anywhere in the frame instead of on structures.
-    pub uniform: bool,
-    /// The mean number of spots that each frame has for itself: their number is Poisson, and each has the full signal in this frame and
-    /// is in no other. They replace the molecules that blink. Range: 0 to [`MOST_MOLECULES`], and 4·10⁹ in all frames.
-    pub own_spots: Option<f64>,
-    /// Number of molecules. Range: 0 to [`MOST_MOLECULES`].
-    pub molecules: usize,
-    /// How long a molecule stays on, on average, in frames. Range: 0.1 to 10⁶.
-    pub on_time: f64,
-    /// How long a molecule stays off, on average, in frames. Range: 0.1 to 10⁹.
-    pub off_time: f64,
-    /// Photo-electrons of a molecule that is on for a whole frame. Range: 0 to 10⁹.
-    pub signal: f64,
-    /// How much molecules differ in brightness: the standard deviation of the logarithm of their photons, which are log-normal with the
-    /// mean [`MovieSimulation::signal`]. Range: 0 to 2.
-    pub signal_spread: f64,
-    /// Standard deviation of the spots in pixels. Range: 0.3 to 100.
-    pub sigma: f64,
-    /// How much σ varies from molecule to molecule and bead to bead: it is uniform within this share of
-    /// [`MovieSimulation::sigma`]. Range: 0 to 0.9.
-    pub sigma_spread: f64,
-    /// The shape of the spots. Each molecule and bead keeps its own in all frames.
-    pub shape: SpotShape,
-    /// What the spots look like behind an objective, in place of their shape, σ and profile.
-    pub psf: Option<SimulatedPsf>,
-    /// Whether pixels sample or integrate the spots.
-    pub profile: SpotProfile,
-    /// Beads. Range: up to [`MOST_BEADS`] of them.
-    pub beads: Vec<SimulatedBead>,
-    /// Hot pixels. Range: within the frame, 0 to 10⁹ electrons; up to [`MOST_BEADS`] of them.
-    pub hot_pixels: Vec<HotPixel>,
-    /// Movement of everything from frame to frame, in pixels. Range: −100 to 100.
-    pub drift: [f64; 2],
-    /// Movement of everything along z from frame to frame, in nanometres. Range: 0, and −10⁴ to 10⁴ for
-    /// [`SpotShape::Defocused`], such that no width leaves 0.1 to 100 times that in focus.
-    pub drift_z: f64,
-    /// Where the stage is in the first frame, in nanometres: it is added to the height of every molecule and bead.
-    /// Range: 0, and −10⁶ to 10⁶ for [`SpotShape::Defocused`], with widths as for the drift.
-    pub stage: f64,
-    /// Which heights the molecules have.
-    pub heights: Heights,
-    /// Mean background of a pixel in photo-electrons. Range: 0 to 10⁹.
-    pub background: f64,
-    /// How much the background varies over the frame, as a share of its mean. Range: 0 to 1.
-    pub unevenness: f64,
-    /// Light out of focus on top of the background. Range: up to [`MOST_CLOUDS`] clouds.
-    pub haze: Vec<HazeCloud>,
-    /// The noise.
-    pub noise: Noise,
-    /// The camera.
-    pub camera: SimulatedCamera,
-    /// The maps of a camera whose pixels differ, of the size of the frames. They replace baseline, gain and read
-    /// noise of [`MovieSimulation::camera`].
-    pub maps: Option<Maps>,
-    /// The seed.
-    pub seed: u64,
+fit_core::__options! {
+    /// The parameters of a simulated movie.
+    #[derive(Clone, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct MovieSimulation {
+        /// Width of the frames in pixels. Range: 8 to 65 536; width·height up to [`MOST_FRAME_PIXELS`].
+        pub width(const with_width): usize,
+        /// Height of the frames in pixels. Range: as for the width.
+        pub height(const with_height): usize,
+        /// Number of frames. Range: 1 to 10⁹.
+        pub frames(const with_frames): usize,
+        /// Where the molecules are; they are spread evenly over the total length.
+        pub structures(with_structures): Vec<Structure>,
+        /// Whether molecules, and spots that a frame has for itself, lie anywhere in the frame instead of on structures.
+        pub uniform(const with_uniform): bool,
+        /// The mean number of spots that each frame has for itself: their number is Poisson, and each has the full signal in this frame and
+        /// is in no other. They replace the molecules that blink. Range: 0 to [`MOST_MOLECULES`], and 4·10⁹ in all frames.
+        pub own_spots(const with_own_spots): Option<f64>,
+        /// Number of molecules. Range: 0 to [`MOST_MOLECULES`].
+        pub molecules(const with_molecules): usize,
+        /// How long a molecule stays on, on average, in frames. Range: 0.1 to 10⁶.
+        pub on_time(const with_on_time): f64,
+        /// How long a molecule stays off, on average, in frames. Range: 0.1 to 10⁹.
+        pub off_time(const with_off_time): f64,
+        /// Photo-electrons of a molecule that is on for a whole frame. Range: 0 to 10⁹.
+        pub signal(const with_signal): f64,
+        /// How much molecules differ in brightness: the standard deviation of the logarithm of their photons, which are log-normal with the
+        /// mean [`MovieSimulation::signal`]. Range: 0 to 2.
+        pub signal_spread(const with_signal_spread): f64,
+        /// Standard deviation of the spots in pixels. Range: 0.3 to 100.
+        pub sigma(const with_sigma): f64,
+        /// How much σ varies from molecule to molecule and bead to bead: it is uniform within this share of
+        /// [`MovieSimulation::sigma`]. Range: 0 to 0.9.
+        pub sigma_spread(const with_sigma_spread): f64,
+        /// The shape of the spots. Each molecule and bead keeps its own in all frames.
+        pub shape(const with_shape): SpotShape,
+        /// What the spots look like behind an objective, in place of their shape, σ and profile.
+        pub psf(with_psf): Option<SimulatedPsf>,
+        /// Whether pixels sample or integrate the spots.
+        pub profile(const with_profile): SpotProfile,
+        /// Beads. Range: up to [`MOST_BEADS`] of them.
+        pub beads(with_beads): Vec<SimulatedBead>,
+        /// Hot pixels. Range: within the frame, 0 to 10⁹ electrons; up to [`MOST_BEADS`] of them.
+        pub hot_pixels(with_hot_pixels): Vec<HotPixel>,
+        /// Movement of everything from frame to frame, in pixels. Range: −100 to 100.
+        pub drift(const with_drift): [f64; 2],
+        /// Movement of everything along z from frame to frame, in nanometres. Range: 0, and −10⁴ to 10⁴ for
+        /// [`SpotShape::Defocused`], such that no width leaves 0.1 to 100 times that in focus.
+        pub drift_z(const with_drift_z): f64,
+        /// Where the stage is in the first frame, in nanometres: it is added to the height of every molecule and bead.
+        /// Range: 0, and −10⁶ to 10⁶ for [`SpotShape::Defocused`], with widths as for the drift.
+        pub stage(const with_stage): f64,
+        /// Which heights the molecules have.
+        pub heights(const with_heights): Heights,
+        /// Mean background of a pixel in photo-electrons. Range: 0 to 10⁹.
+        pub background(const with_background): f64,
+        /// How much the background varies over the frame, as a share of its mean. Range: 0 to 1.
+        pub unevenness(const with_unevenness): f64,
+        /// Light out of focus on top of the background. Range: up to [`MOST_CLOUDS`] clouds.
+        pub haze(with_haze): Vec<HazeCloud>,
+        /// The noise.
+        pub noise(const with_noise): Noise,
+        /// The camera.
+        pub camera(const with_camera): SimulatedCamera,
+        /// The maps of a camera whose pixels differ, of the size of the frames. They replace baseline, gain and read
+        /// noise of [`MovieSimulation::camera`].
+        pub maps(with_maps): Option<Maps>,
+        /// The seed.
+        pub seed(const with_seed): u64,
+    }
 }
 
 impl MovieSimulation {
-    fit_core::__setters! {
-        const with_width: width: usize,
-        const with_height: height: usize,
-        const with_frames: frames: usize,
-        with_structures: structures: Vec<Structure>,
-        const with_uniform: uniform: bool,
-        const with_own_spots: own_spots: Option<f64>,
-        const with_molecules: molecules: usize,
-        with_beads: beads: Vec<SimulatedBead>,
-        with_hot_pixels: hot_pixels: Vec<HotPixel>,
-        const with_on_time: on_time: f64,
-        const with_off_time: off_time: f64,
-        const with_signal: signal: f64,
-        const with_signal_spread: signal_spread: f64,
-        const with_sigma: sigma: f64,
-        const with_sigma_spread: sigma_spread: f64,
-        const with_shape: shape: SpotShape,
-        with_psf: psf: Option<SimulatedPsf>,
-        const with_profile: profile: SpotProfile,
-        with_maps: maps: Option<Maps>,
-        const with_drift: drift: [f64; 2],
-        const with_drift_z: drift_z: f64,
-        const with_stage: stage: f64,
-        const with_heights: heights: Heights,
-        const with_background: background: f64,
-        const with_unevenness: unevenness: f64,
-        with_haze: haze: Vec<HazeCloud>,
-        const with_noise: noise: Noise,
-        const with_camera: camera: SimulatedCamera,
-        const with_seed: seed: u64,
-    }
-
     /// An ordinary movie: three lines and two rings, about 0.3 spots on every 1000 pixels, 1000
     /// photons, σ = 1.3 pixels, 20 background photons, varying by half, on a camera with 100 counts of
     /// baseline and a read noise of 1.5 electrons.

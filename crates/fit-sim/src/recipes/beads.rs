@@ -11,67 +11,37 @@ const MOST_SLICES: f64 = 1e5;
 /// The stream of random numbers that places the beads: it is none of those of the movie.
 const PLACES: u64 = 3 << 32;
 
-/// A z stack of beads. Each frame is a slice; the stage goes from above to below, so that the first shows the beads highest.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct BeadRecipe {
-    /// Its frames.
-    pub frame: FrameRecipe,
-    /// How far the stage goes from slice to slice, in nanometres.
-    pub step: f64,
-    /// The stage goes from plus to minus this, in nanometres.
-    pub range: f64,
-    /// Number of beads. Each lies in a square of its own of 24 pixels.
-    pub beads: usize,
-    /// The beads' own heights are uniform within plus and minus this, in nanometres.
-    pub spread: f64,
-    /// Photo-electrons of a bead in a slice.
-    pub photons: f64,
-    /// Standard deviation of a bead in focus, in pixels; behind an objective it has no part.
-    pub sigma: f64,
-    /// How widths follow from the height.
-    pub focus: FocusRecipe,
-    /// Whether pixels sample or integrate the beads.
-    pub profile: SpotProfile,
-    /// The objective that beads are behind, whose light they have in place of a Gaussian's.
-    pub objective: Option<Objective>,
-    /// The side of a pixel in nanometres, for the objective.
-    pub pixel_size: f64,
-}
-
-impl Default for BeadRecipe {
-    fn default() -> Self {
-        Self {
-            frame: FrameRecipe::default(),
-            step: 20.0,
-            range: 700.0,
-            beads: 20,
-            spread: 50.0,
-            photons: 10_000.0,
-            sigma: 1.3,
-            focus: FocusRecipe::default(),
-            profile: SpotProfile::Sampled,
-            objective: None,
-            pixel_size: 100.0,
-        }
+fit_core::__options! {
+    /// A z stack of beads. Each frame is a slice; the stage goes from above to below, so that the first shows the beads highest.
+    #[derive(Clone, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct BeadRecipe {
+        /// Its frames.
+        pub frame(const with_frame): FrameRecipe = FrameRecipe::default(),
+        /// How far the stage goes from slice to slice, in nanometres.
+        pub step(const with_step): f64 = 20.0,
+        /// The stage goes from plus to minus this, in nanometres.
+        pub range(const with_range): f64 = 700.0,
+        /// Number of beads. Each lies in a square of its own of 24 pixels.
+        pub beads(const with_beads): usize = 20,
+        /// The beads' own heights are uniform within plus and minus this, in nanometres.
+        pub spread(const with_spread): f64 = 50.0,
+        /// Photo-electrons of a bead in a slice.
+        pub photons(const with_photons): f64 = 10_000.0,
+        /// Standard deviation of a bead in focus, in pixels; behind an objective it has no part.
+        pub sigma(const with_sigma): f64 = 1.3,
+        /// How widths follow from the height.
+        pub focus(const with_focus): FocusRecipe = FocusRecipe::default(),
+        /// Whether pixels sample or integrate the beads.
+        pub profile(const with_profile): SpotProfile = SpotProfile::Sampled,
+        /// The objective that beads are behind, whose light they have in place of a Gaussian's.
+        pub objective(with_objective): Option<Objective> = None,
+        /// The side of a pixel in nanometres, for the objective.
+        pub pixel_size(const with_pixel_size): f64 = 100.0,
     }
 }
 
 impl BeadRecipe {
-    fit_core::__setters! {
-        const with_frame: frame: FrameRecipe,
-        const with_step: step: f64,
-        const with_range: range: f64,
-        const with_beads: beads: usize,
-        const with_spread: spread: f64,
-        const with_photons: photons: f64,
-        const with_sigma: sigma: f64,
-        const with_focus: focus: FocusRecipe,
-        const with_profile: profile: SpotProfile,
-        with_objective: objective: Option<Objective>,
-        const with_pixel_size: pixel_size: f64,
-    }
-
     /// The simulation, without the maps of a camera.
     ///
     /// # Errors

@@ -17,22 +17,19 @@ pub enum ShapeWord {
     Defocused,
 }
 
-/// How widths follow from the height, where that is said: [`Defocus`] says the rest.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct FocusRecipe {
-    /// The z at which σx is in focus, in nanometres; σy is at its negative.
-    pub focus: Option<f64>,
-    /// How far from its focus a σ has grown by √2, in nanometres.
-    pub depth: Option<f64>,
+fit_core::__options! {
+    /// How widths follow from the height, where that is said: [`Defocus`] says the rest.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct FocusRecipe {
+        /// The z at which σx is in focus, in nanometres; σy is at its negative.
+        pub focus(const with_focus): Option<f64> = None,
+        /// How far from its focus a σ has grown by √2, in nanometres.
+        pub depth(const with_depth): Option<f64> = None,
+    }
 }
 
 impl FocusRecipe {
-    fit_core::__setters! {
-        const with_focus: focus: Option<f64>,
-        const with_depth: depth: Option<f64>,
-    }
-
     /// A curve, with what is given in place of what it has.
     pub(super) fn defocus(&self, default: Defocus) -> Defocus {
         default
@@ -41,39 +38,23 @@ impl FocusRecipe {
     }
 }
 
-/// How spots look.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct LookRecipe {
-    /// Their shape.
-    pub shape: ShapeWord,
-    /// Whether pixels sample or integrate them.
-    pub profile: SpotProfile,
-    /// Of defocused spots: z lies within plus and minus this, in nanometres.
-    pub z_range: Option<f64>,
-    /// Of defocused spots: how widths follow from the height.
-    pub focus: FocusRecipe,
-}
-
-impl Default for LookRecipe {
-    fn default() -> Self {
-        Self {
-            shape: ShapeWord::Circular,
-            profile: SpotProfile::Sampled,
-            z_range: None,
-            focus: FocusRecipe::default(),
-        }
+fit_core::__options! {
+    /// How spots look.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct LookRecipe {
+        /// Their shape.
+        pub shape(const with_shape): ShapeWord = ShapeWord::Circular,
+        /// Whether pixels sample or integrate them.
+        pub profile(const with_profile): SpotProfile = SpotProfile::Sampled,
+        /// Of defocused spots: z lies within plus and minus this, in nanometres.
+        pub z_range(const with_z_range): Option<f64> = None,
+        /// Of defocused spots: how widths follow from the height.
+        pub focus(const with_focus): FocusRecipe = FocusRecipe::default(),
     }
 }
 
 impl LookRecipe {
-    fit_core::__setters! {
-        const with_shape: shape: ShapeWord,
-        const with_profile: profile: SpotProfile,
-        const with_z_range: z_range: Option<f64>,
-        const with_focus: focus: FocusRecipe,
-    }
-
     /// The shape with its numbers.
     ///
     /// # Errors

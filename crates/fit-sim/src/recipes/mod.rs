@@ -65,47 +65,27 @@ fn check(
     }
 }
 
-/// The frames of a movie or of a stack, their background, and the camera.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct FrameRecipe {
-    /// Width of the frames in pixels.
-    pub width: usize,
-    /// Height of the frames in pixels.
-    pub height: usize,
-    /// Mean background of a pixel in photo-electrons.
-    pub background: f64,
-    /// How much the background varies over the frame, as a share of its mean, 0 to 1.
-    pub unevenness: f64,
-    /// The camera.
-    pub camera: SimulatedCamera,
-    /// The seed: the same seed gives the same bytes on every machine.
-    pub seed: u64,
-}
-
-impl Default for FrameRecipe {
-    fn default() -> Self {
-        Self {
-            width: 256,
-            height: 256,
-            background: 20.0,
-            unevenness: 0.5,
-            camera: SimulatedCamera::default().with_baseline(100.0).with_read_noise(1.5),
-            seed: 1,
-        }
+fit_core::__options! {
+    /// The frames of a movie or of a stack, their background, and the camera.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct FrameRecipe {
+        /// Width of the frames in pixels.
+        pub width(const with_width): usize = 256,
+        /// Height of the frames in pixels.
+        pub height(const with_height): usize = 256,
+        /// Mean background of a pixel in photo-electrons.
+        pub background(const with_background): f64 = 20.0,
+        /// How much the background varies over the frame, as a share of its mean, 0 to 1.
+        pub unevenness(const with_unevenness): f64 = 0.5,
+        /// The camera.
+        pub camera(const with_camera): SimulatedCamera = SimulatedCamera::default().with_baseline(100.0).with_read_noise(1.5),
+        /// The seed: the same seed gives the same bytes on every machine.
+        pub seed(const with_seed): u64 = 1,
     }
 }
 
 impl FrameRecipe {
-    fit_core::__setters! {
-        const with_width: width: usize,
-        const with_height: height: usize,
-        const with_background: background: f64,
-        const with_unevenness: unevenness: f64,
-        const with_camera: camera: SimulatedCamera,
-        const with_seed: seed: u64,
-    }
-
     /// A movie of such frames, without the maps of a camera.
     fn simulation(&self, frames: usize) -> MovieSimulation {
         MovieSimulation::new(self.width, self.height, frames)

@@ -26,110 +26,62 @@ const CLOUD_DRIFT: f64 = 0.002;
 /// In so many frames they fall to 1/e.
 const BLEACHING: [f64; 2] = [500.0, 2000.0];
 
-/// A movie: blinking molecules on lines and rings or anywhere, or spots that each frame has for itself; beads, an uneven background.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct MovieRecipe {
-    /// Its frames.
-    pub frame: FrameRecipe,
-    /// Number of frames.
-    pub frames: usize,
-    /// Molecules that glow in a frame, on average, where no `density` is given.
-    pub spots: f64,
-    /// Spots of a frame per µm², on average: each frame has spots of its own, whose number is Poisson, and each has all its `photons` in
-    /// this one frame. They replace the molecules that blink.
-    pub density: Option<f64>,
-    /// The side of a pixel in nanometres, for the `density` and an objective.
-    pub pixel_size: f64,
-    /// Whether spots lie anywhere in the frame instead of on lines and rings.
-    pub uniform: bool,
-    /// Photo-electrons of a molecule in a frame: behind an objective all that reach the camera of one in focus.
-    pub photons: f64,
-    /// How much molecules differ in brightness: the standard deviation of the logarithm of their photons, which are log-normal with the mean
-    /// `photons`. Range: 0 to 2.
-    pub photons_spread: f64,
-    /// Standard deviation of the spots in pixels; behind an objective it has no part.
-    pub sigma: f64,
-    /// How much sigma varies from molecule to molecule: it is uniform within this share of `sigma`, 0 to 0.9. If nothing is
-    /// said, [`MovieRecipe::usual_spread`].
-    pub sigma_spread: Option<f64>,
-    /// How the spots look. Behind an objective only its `z_range` has a part: without one all are in focus.
-    pub look: LookRecipe,
-    /// The objective that spots are behind, whose light they have in place of a Gaussian's.
-    pub objective: Option<Objective>,
-    /// How long a molecule glows on average, in frames.
-    pub on_time: f64,
-    /// How long a molecule stays dark on average, in frames: the longer, the more molecules there are, as `spots` is that of a
-    /// frame.
-    pub off_time: f64,
-    /// Number of fiducial beads, always on, ten times as bright as a molecule.
-    pub beads: usize,
-    /// Number of hot pixels, anywhere but no two within 5×5 pixels. Each adds 5 to 50 % of the photons of a molecule to its pixel in
-    /// every frame. Range: up to one in 64 pixels.
-    pub hot_pixels: usize,
-    /// Haze: six clouds of light out of focus at random places, Gaussians with a sigma of 7 to 20 % of the frame's shorter side, of half
-    /// of so many to so many photo-electrons a pixel at their centres in the first frame. From frame to frame they move by up to 0.2 % of
-    /// their sigma, and in 500 to 2000 frames they bleach to 1/e. Range: 0 to 10⁹.
-    pub haze: f64,
-    /// Drift from frame to frame along x and y, in pixels.
-    pub drift: [f64; 2],
-    /// Drift from frame to frame along z, in nanometres, of defocused spots and behind an objective.
-    pub drift_z: Option<f64>,
-    /// The heights of defocused spots and behind an objective; random if nothing is said.
-    pub heights: Option<Heights>,
-}
-
-impl Default for MovieRecipe {
-    fn default() -> Self {
-        Self {
-            frame: FrameRecipe::default(),
-            frames: 500,
-            spots: 20.0,
-            density: None,
-            pixel_size: 100.0,
-            uniform: false,
-            photons: 1000.0,
-            photons_spread: 0.0,
-            sigma: 1.3,
-            sigma_spread: None,
-            look: LookRecipe::default(),
-            objective: None,
-            on_time: 3.0,
-            off_time: 300.0,
-            beads: 0,
-            hot_pixels: 0,
-            haze: 0.0,
-            drift: [0.0; 2],
-            drift_z: None,
-            heights: None,
-        }
+fit_core::__options! {
+    /// A movie: blinking molecules on lines and rings or anywhere, or spots that each frame has for itself; beads, an uneven background.
+    #[derive(Clone, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct MovieRecipe {
+        /// Its frames.
+        pub frame(const with_frame): FrameRecipe = FrameRecipe::default(),
+        /// Number of frames.
+        pub frames(const with_frames): usize = 500,
+        /// Molecules that glow in a frame, on average, where no `density` is given.
+        pub spots(const with_spots): f64 = 20.0,
+        /// Spots of a frame per µm², on average: each frame has spots of its own, whose number is Poisson, and each has all its `photons` in
+        /// this one frame. They replace the molecules that blink.
+        pub density(const with_density): Option<f64> = None,
+        /// The side of a pixel in nanometres, for the `density` and an objective.
+        pub pixel_size(const with_pixel_size): f64 = 100.0,
+        /// Whether spots lie anywhere in the frame instead of on lines and rings.
+        pub uniform(const with_uniform): bool = false,
+        /// Photo-electrons of a molecule in a frame: behind an objective all that reach the camera of one in focus.
+        pub photons(const with_photons): f64 = 1000.0,
+        /// How much molecules differ in brightness: the standard deviation of the logarithm of their photons, which are log-normal with the mean
+        /// `photons`. Range: 0 to 2.
+        pub photons_spread(const with_photons_spread): f64 = 0.0,
+        /// Standard deviation of the spots in pixels; behind an objective it has no part.
+        pub sigma(const with_sigma): f64 = 1.3,
+        /// How much sigma varies from molecule to molecule: it is uniform within this share of `sigma`, 0 to 0.9. If nothing is
+        /// said, [`MovieRecipe::usual_spread`].
+        pub sigma_spread(const with_sigma_spread): Option<f64> = None,
+        /// How the spots look. Behind an objective only its `z_range` has a part: without one all are in focus.
+        pub look(const with_look): LookRecipe = LookRecipe::default(),
+        /// The objective that spots are behind, whose light they have in place of a Gaussian's.
+        pub objective(with_objective): Option<Objective> = None,
+        /// How long a molecule glows on average, in frames.
+        pub on_time(const with_on_time): f64 = 3.0,
+        /// How long a molecule stays dark on average, in frames: the longer, the more molecules there are, as `spots` is that of a
+        /// frame.
+        pub off_time(const with_off_time): f64 = 300.0,
+        /// Number of fiducial beads, always on, ten times as bright as a molecule.
+        pub beads(const with_beads): usize = 0,
+        /// Number of hot pixels, anywhere but no two within 5×5 pixels. Each adds 5 to 50 % of the photons of a molecule to its pixel in
+        /// every frame. Range: up to one in 64 pixels.
+        pub hot_pixels(const with_hot_pixels): usize = 0,
+        /// Haze: six clouds of light out of focus at random places, Gaussians with a sigma of 7 to 20 % of the frame's shorter side, of half
+        /// of so many to so many photo-electrons a pixel at their centres in the first frame. From frame to frame they move by up to 0.2 % of
+        /// their sigma, and in 500 to 2000 frames they bleach to 1/e. Range: 0 to 10⁹.
+        pub haze(const with_haze): f64 = 0.0,
+        /// Drift from frame to frame along x and y, in pixels.
+        pub drift(const with_drift): [f64; 2] = [0.0; 2],
+        /// Drift from frame to frame along z, in nanometres, of defocused spots and behind an objective.
+        pub drift_z(const with_drift_z): Option<f64> = None,
+        /// The heights of defocused spots and behind an objective; random if nothing is said.
+        pub heights(const with_heights): Option<Heights> = None,
     }
 }
 
 impl MovieRecipe {
-    fit_core::__setters! {
-        const with_frame: frame: FrameRecipe,
-        const with_frames: frames: usize,
-        const with_spots: spots: f64,
-        const with_density: density: Option<f64>,
-        const with_pixel_size: pixel_size: f64,
-        const with_uniform: uniform: bool,
-        const with_photons: photons: f64,
-        const with_photons_spread: photons_spread: f64,
-        const with_sigma: sigma: f64,
-        const with_sigma_spread: sigma_spread: Option<f64>,
-        const with_look: look: LookRecipe,
-        with_objective: objective: Option<Objective>,
-        const with_on_time: on_time: f64,
-        const with_off_time: off_time: f64,
-        const with_beads: beads: usize,
-        const with_hot_pixels: hot_pixels: usize,
-        const with_haze: haze: f64,
-        const with_drift: drift: [f64; 2],
-        const with_drift_z: drift_z: Option<f64>,
-        const with_heights: heights: Option<Heights>,
-    }
-
     /// How much sigma varies where nothing is said of it: 0, or 0.25 where there are two.
     pub const fn usual_spread(shape: ShapeWord) -> f64 {
         match shape {

@@ -21,19 +21,21 @@ use actuator::Drive;
 use fate::Fortune;
 use see::Scene;
 
-/// A bead on the stage.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StageBead {
-    /// Its place before the stage moves, in pixels.
-    pub x: f64,
-    /// Its place before the stage moves, in pixels.
-    pub y: f64,
-    /// Its height in nanometres; 0 unless beads are defocused.
-    pub z: f64,
-    /// Photo-electrons a frame. Range: 0 to 10⁹.
-    pub signal: f64,
-    /// What becomes of it.
-    pub fate: BeadFate,
+fit_core::__options! {
+    /// A bead on the stage.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct StageBead {
+        /// Its place before the stage moves, in pixels.
+        pub x(): f64,
+        /// Its place before the stage moves, in pixels.
+        pub y(): f64,
+        /// Its height in nanometres; 0 unless beads are defocused.
+        pub z(const with_z): f64,
+        /// Photo-electrons a frame. Range: 0 to 10⁹.
+        pub signal(): f64,
+        /// What becomes of it.
+        pub fate(const with_fate): BeadFate,
+    }
 }
 
 impl StageBead {
@@ -41,74 +43,56 @@ impl StageBead {
     pub const fn new(x: f64, y: f64, signal: f64) -> Self {
         Self { x, y, z: 0.0, signal, fate: BeadFate::Steady }
     }
-
-    fit_core::__setters! {
-        const with_z: z: f64,
-        const with_fate: fate: BeadFate,
-    }
 }
 
-/// The parameters of a simulated stage. Lengths along x and y are in pixels, along z in nanometres; times are in frames.
-///
-/// ```
-/// use fit_sim::{StageBead, StageMotion, StageSimulation};
-///
-/// let beads = vec![StageBead::new(20.0, 30.0, 2000.0), StageBead::new(60.0, 25.0, 1000.0)];
-/// let motion = StageMotion::default().with_walk([0.01, 0.01, 0.0]);
-/// let mut stage = StageSimulation::new(96, 64, beads).with_motion(motion).stage()?;
-/// let first = stage.advance();
-/// assert_eq!((first.frame, first.displacement), (0, [0.0; 3]));
-/// assert_eq!(stage.pixels().len(), 96 * 64);
-/// // An actuator that is told to go where the drift is taken back.
-/// let now = stage.advance();
-/// stage.command(now.drift.map(|drift| -drift));
-/// # Ok::<(), fit_sim::SimulationError>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct StageSimulation {
-    /// Width of the frames in pixels. Range: 8 to 65 536; width·height up to [`MOST_FRAME_PIXELS`].
-    pub width: usize,
-    /// Height of the frames in pixels. Range: as for the width.
-    pub height: usize,
-    /// The beads. Range: up to [`MOST_BEADS`] of them.
-    pub beads: Vec<StageBead>,
-    /// Standard deviation of the beads in pixels, in focus. Range: 0.3 to 100.
-    pub sigma: f64,
-    /// How the widths depend on the height; `None` for beads that are always in focus. Its range of z has no effect.
-    pub defocus: Option<Defocus>,
-    /// Whether pixels sample or integrate the beads.
-    pub profile: SpotProfile,
-    /// Photo-electrons a pixel besides the beads. Range: 0 to 10⁹.
-    pub background: f64,
-    /// The camera.
-    pub camera: SimulatedCamera,
-    /// How the stage moves by itself. The first frame is where its movement begins.
-    pub motion: StageMotion,
-    /// What may move it.
-    pub actuator: Actuator,
-    /// After so many frames a command has its effect: with 1, the frame after the one that was seen shows it. Range: 1 to 1000.
-    pub delay: usize,
-    /// The seed.
-    pub seed: u64,
+fit_core::__options! {
+    /// The parameters of a simulated stage. Lengths along x and y are in pixels, along z in nanometres; times are in frames.
+    ///
+    /// ```
+    /// use fit_sim::{StageBead, StageMotion, StageSimulation};
+    ///
+    /// let beads = vec![StageBead::new(20.0, 30.0, 2000.0), StageBead::new(60.0, 25.0, 1000.0)];
+    /// let motion = StageMotion::default().with_walk([0.01, 0.01, 0.0]);
+    /// let mut stage = StageSimulation::new(96, 64, beads).with_motion(motion).stage()?;
+    /// let first = stage.advance();
+    /// assert_eq!((first.frame, first.displacement), (0, [0.0; 3]));
+    /// assert_eq!(stage.pixels().len(), 96 * 64);
+    /// // An actuator that is told to go where the drift is taken back.
+    /// let now = stage.advance();
+    /// stage.command(now.drift.map(|drift| -drift));
+    /// # Ok::<(), fit_sim::SimulationError>(())
+    /// ```
+    #[derive(Clone, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct StageSimulation {
+        /// Width of the frames in pixels. Range: 8 to 65 536; width·height up to [`MOST_FRAME_PIXELS`].
+        pub width(const with_width): usize,
+        /// Height of the frames in pixels. Range: as for the width.
+        pub height(const with_height): usize,
+        /// The beads. Range: up to [`MOST_BEADS`] of them.
+        pub beads(with_beads): Vec<StageBead>,
+        /// Standard deviation of the beads in pixels, in focus. Range: 0.3 to 100.
+        pub sigma(const with_sigma): f64,
+        /// How the widths depend on the height; `None` for beads that are always in focus. Its range of z has no effect.
+        pub defocus(const with_defocus): Option<Defocus>,
+        /// Whether pixels sample or integrate the beads.
+        pub profile(const with_profile): SpotProfile,
+        /// Photo-electrons a pixel besides the beads. Range: 0 to 10⁹.
+        pub background(const with_background): f64,
+        /// The camera.
+        pub camera(const with_camera): SimulatedCamera,
+        /// How the stage moves by itself. The first frame is where its movement begins.
+        pub motion(const with_motion): StageMotion,
+        /// What may move it.
+        pub actuator(const with_actuator): Actuator,
+        /// After so many frames a command has its effect: with 1, the frame after the one that was seen shows it. Range: 1 to 1000.
+        pub delay(const with_delay): usize,
+        /// The seed.
+        pub seed(const with_seed): u64,
+    }
 }
 
 impl StageSimulation {
-    fit_core::__setters! {
-        const with_width: width: usize,
-        const with_height: height: usize,
-        with_beads: beads: Vec<StageBead>,
-        const with_sigma: sigma: f64,
-        const with_defocus: defocus: Option<Defocus>,
-        const with_profile: profile: SpotProfile,
-        const with_background: background: f64,
-        const with_camera: camera: SimulatedCamera,
-        const with_motion: motion: StageMotion,
-        const with_actuator: actuator: Actuator,
-        const with_delay: delay: usize,
-        const with_seed: seed: u64,
-    }
-
     /// Beads of σ = 1.3 pixels on a stage that stands still, 5 background photons, and a camera with 100 counts of baseline and a
     /// read noise of 1.5 electrons.
     pub fn new(width: usize, height: usize, beads: Vec<StageBead>) -> Self {

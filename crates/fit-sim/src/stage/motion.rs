@@ -4,34 +4,27 @@ use core::f64::consts::TAU;
 
 use crate::error::{SimulationError, check};
 
-/// Movement of a stage: the sum of four kinds. Along x, y in pixels, along z in nanometres.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct StageMotion {
-    /// A random walk: the standard deviation of its step from frame to frame. Range: 0 to 10⁴.
-    pub walk: [f64; 3],
-    /// A constant velocity, from frame to frame. Range: −10⁴ to 10⁴.
-    pub velocity: [f64; 3],
-    /// How far it jumps, there and back, every [`StageMotion::step_every`] frames. Range: −10⁴ to 10⁴.
-    pub step: [f64; 3],
-    /// Frames between two jumps; 0 for none.
-    pub step_every: u64,
-    /// The amplitude of an oscillation, which begins at 0. Range: 0 to 10⁴.
-    pub oscillation: [f64; 3],
-    /// Its period in frames. Range: above 0 (2 or more to be seen), to 10⁹; 0 for none.
-    pub period: f64,
+fit_core::__options! {
+    /// Movement of a stage: the sum of four kinds. Along x, y in pixels, along z in nanometres.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct StageMotion {
+        /// A random walk: the standard deviation of its step from frame to frame. Range: 0 to 10⁴.
+        pub walk(const with_walk): [f64; 3] = [0.0; 3],
+        /// A constant velocity, from frame to frame. Range: −10⁴ to 10⁴.
+        pub velocity(const with_velocity): [f64; 3] = [0.0; 3],
+        /// How far it jumps, there and back, every [`StageMotion::step_every`] frames. Range: −10⁴ to 10⁴.
+        pub step(const with_step): [f64; 3] = [0.0; 3],
+        /// Frames between two jumps; 0 for none.
+        pub step_every(const with_step_every): u64 = 0,
+        /// The amplitude of an oscillation, which begins at 0. Range: 0 to 10⁴.
+        pub oscillation(const with_oscillation): [f64; 3] = [0.0; 3],
+        /// Its period in frames. Range: above 0 (2 or more to be seen), to 10⁹; 0 for none.
+        pub period(const with_period): f64 = 0.0,
+    }
 }
 
 impl StageMotion {
-    fit_core::__setters! {
-        const with_walk: walk: [f64; 3],
-        const with_velocity: velocity: [f64; 3],
-        const with_step: step: [f64; 3],
-        const with_step_every: step_every: u64,
-        const with_oscillation: oscillation: [f64; 3],
-        const with_period: period: f64,
-    }
-
     pub(super) fn validate(&self) -> Result<(), SimulationError> {
         for axis in 0..3 {
             check("motion.walk", self.walk[axis], 0.0, 1e4, "0 to 1e4")?;

@@ -36,44 +36,34 @@ use crate::encoding::decoded;
 use crate::excerpt::excerpt;
 use crate::no_text::no_text;
 
-/// What is read of the text.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ColumnOptions {
-    /// So many lines at the start are not looked at.
-    pub skip: usize,
-    /// The columns that are read, in this order, by their names or numbers from 1. Empty: all of them.
-    pub columns: Vec<String>,
-    /// The columns of the variables, where there are several; then `columns` has data sets only. For [`DataSets`].
-    pub x_columns: Vec<String>,
-    /// A long table: each value of these columns, which may be words, is a data set. For [`DataSets`].
-    pub by: Vec<String>,
-    /// The columns of the standard deviations of y: one for each data set, or what their names have behind those of the data
-    /// sets. For [`DataSets`].
-    pub error_columns: Vec<String>,
-    /// The column of trials. For [`DataSets`].
-    pub trials: Option<String>,
-    /// The sheet of a workbook, by its name or number from 1; the first by default.
-    pub sheet: Option<String>,
-    /// The column of the standard deviations of x. For [`DataSets`].
-    pub x_errors: Option<String>,
-    /// The mark before decimals, for text whose numbers do not tell.
-    pub decimal: Option<DecimalMark>,
+fit_core::__options! {
+    /// What is read of the text.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct ColumnOptions {
+        /// So many lines at the start are not looked at.
+        pub skip(const with_skip): usize = 0,
+        /// The columns that are read, in this order, by their names or numbers from 1. Empty: all of them.
+        pub columns(with_columns): Vec<String> = Vec::new(),
+        /// The columns of the variables, where there are several; then `columns` has data sets only. For [`DataSets`].
+        pub x_columns(with_x_columns): Vec<String> = Vec::new(),
+        /// A long table: each value of these columns, which may be words, is a data set. For [`DataSets`].
+        pub by(with_by): Vec<String> = Vec::new(),
+        /// The columns of the standard deviations of y: one for each data set, or what their names have behind those of the data
+        /// sets. For [`DataSets`].
+        pub error_columns(with_error_columns): Vec<String> = Vec::new(),
+        /// The column of trials. For [`DataSets`].
+        pub trials(with_trials): Option<String> = None,
+        /// The sheet of a workbook, by its name or number from 1; the first by default.
+        pub sheet(with_sheet): Option<String> = None,
+        /// The column of the standard deviations of x. For [`DataSets`].
+        pub x_errors(with_x_errors): Option<String> = None,
+        /// The mark before decimals, for text whose numbers do not tell.
+        pub decimal(const with_decimal): Option<DecimalMark> = None,
+    }
 }
 
 impl ColumnOptions {
-    fit_core::__setters! {
-        const with_skip: skip: usize,
-        with_columns: columns: Vec<String>,
-        with_x_columns: x_columns: Vec<String>,
-        with_by: by: Vec<String>,
-        with_error_columns: error_columns: Vec<String>,
-        with_trials: trials: Option<String>,
-        with_sheet: sheet: Option<String>,
-        with_x_errors: x_errors: Option<String>,
-        const with_decimal: decimal: Option<DecimalMark>,
-    }
-
     /// Whether two numbers make a row of numbers, wherever they are.
     fn anywhere(&self) -> bool {
         !(self.columns.is_empty() && self.x_columns.is_empty() && self.by.is_empty())

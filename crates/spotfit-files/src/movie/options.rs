@@ -4,21 +4,19 @@ use std::path::PathBuf;
 
 use super::{MovieAxes, MovieError};
 
-/// Limits of the size of a movie, since a header of a hundred bytes can claim frames of any size.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MovieLimits {
-    /// The most pixels of a frame, width times height. The default is 2²⁶, 8192×8192: more than
-    /// scientific cameras deliver, and 256 MiB as `f32`. Raise it if there is memory for several such
-    /// frames at a time.
-    pub frame_pixels: usize,
+fit_core::__options! {
+    /// Limits of the size of a movie, since a header of a hundred bytes can claim frames of any size.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct MovieLimits {
+        /// The most pixels of a frame, width times height. The default is 2²⁶, 8192×8192: more than
+        /// scientific cameras deliver, and 256 MiB as `f32`. Raise it if there is memory for several such
+        /// frames at a time.
+        pub frame_pixels(const with_frame_pixels): usize = 1 << 26,
+    }
 }
 
 impl MovieLimits {
-    fit_core::__setters! {
-        const with_frame_pixels: frame_pixels: usize,
-    }
-
     pub(super) fn check(&self, width: usize, height: usize) -> Result<(), MovieError> {
         let limit = self.frame_pixels;
         match width.checked_mul(height) {
@@ -28,51 +26,38 @@ impl MovieLimits {
     }
 }
 
-impl Default for MovieLimits {
-    fn default() -> Self {
-        Self { frame_pixels: 1 << 26 }
+fit_core::__options! {
+    /// Which part of a movie is read, and how large it may be.
+    ///
+    /// ```no_run
+    /// use spotfit_files::movie::{Movie, MovieOptions};
+    ///
+    /// let second = MovieOptions::default().with_channel(Some(1));
+    /// let movie = Movie::open_with("two-colours.ome.tif", &second)?;
+    /// # Ok::<(), spotfit_files::movie::MovieError>(())
+    /// ```
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct MovieOptions {
+        /// How large the movie may be.
+        pub limits(with_limits): MovieLimits = MovieLimits::default(),
+        /// The channel that is read, from 0. A movie with several channels is refused if none is chosen.
+        pub channel(const with_channel): Option<usize> = None,
+        /// The z slice that is read, from 0: its time points are the frames. Otherwise every slice of every time
+        /// point is a frame.
+        pub slice(const with_slice): Option<usize> = None,
+        /// The position of the stage that is read, by its name or its number from 1. A movie of several positions is refused if none is
+        /// chosen, unless each has a file of its own.
+        pub position(with_position): Option<String> = None,
+        /// Whether a file that is cut off is refused. Otherwise what is whole is read, and a note says how much is missing.
+        pub strict(const with_strict): bool = false,
+        /// Movies that go on with this one, in their order, as if all were one: frames of the same size, which go on counting. Not of a
+        /// movie that is being written.
+        pub parts(with_parts): Vec<PathBuf> = Vec::new(),
     }
-}
-
-/// Which part of a movie is read, and how large it may be.
-///
-/// ```no_run
-/// use spotfit_files::movie::{Movie, MovieOptions};
-///
-/// let second = MovieOptions::default().with_channel(Some(1));
-/// let movie = Movie::open_with("two-colours.ome.tif", &second)?;
-/// # Ok::<(), spotfit_files::movie::MovieError>(())
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MovieOptions {
-    /// How large the movie may be.
-    pub limits: MovieLimits,
-    /// The channel that is read, from 0. A movie with several channels is refused if none is chosen.
-    pub channel: Option<usize>,
-    /// The z slice that is read, from 0: its time points are the frames. Otherwise every slice of every time
-    /// point is a frame.
-    pub slice: Option<usize>,
-    /// The position of the stage that is read, by its name or its number from 1. A movie of several positions is refused if none is
-    /// chosen, unless each has a file of its own.
-    pub position: Option<String>,
-    /// Whether a file that is cut off is refused. Otherwise what is whole is read, and a note says how much is missing.
-    pub strict: bool,
-    /// Movies that go on with this one, in their order, as if all were one: frames of the same size, which go on counting. Not of a
-    /// movie that is being written.
-    pub parts: Vec<PathBuf>,
 }
 
 impl MovieOptions {
-    fit_core::__setters! {
-        with_limits: limits: MovieLimits,
-        const with_channel: channel: Option<usize>,
-        const with_slice: slice: Option<usize>,
-        with_position: position: Option<String>,
-        const with_strict: strict: bool,
-        with_parts: parts: Vec<PathBuf>,
-    }
-
     /// Which of the positions with these names is read.
     pub(super) fn position_of(&self, names: &[String]) -> Result<usize, MovieError> {
         let Some(chosen) = self.position.as_deref() else {

@@ -5,26 +5,23 @@ use rayon::prelude::*;
 use super::error::DriftError;
 use super::options::{DriftInput, check_frames};
 
-/// The criteria for beads.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct BeadOptions {
-    /// The largest motion of a bead between two frames in which it is seen, and the smallest distance of two beads.
-    /// Range: above 0.
-    pub radius: f64,
-    /// The smallest share of the frames in which it is seen. Range: above 0, to 1.
-    pub share: f64,
+fit_core::__options! {
+    /// The criteria for beads.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct BeadOptions {
+        /// The largest motion of a bead between two frames in which it is seen, and the smallest distance of two beads.
+        /// Range: above 0.
+        pub radius(const with_radius): f64,
+        /// The smallest share of the frames in which it is seen. Range: above 0, to 1.
+        pub share(const with_share): f64,
+    }
 }
 
 impl BeadOptions {
     /// Beads that are seen in at least four of five frames.
     pub const fn new(radius: f64) -> Self {
         Self { radius, share: 0.8 }
-    }
-
-    fit_core::__setters! {
-        const with_radius: radius: f64,
-        const with_share: share: f64,
     }
 
     fn check(&self) -> Result<(), DriftError> {

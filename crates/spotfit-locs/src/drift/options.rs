@@ -30,27 +30,29 @@ pub struct DriftInput<'a> {
     pub uncertainty_z: Option<&'a [f64]>,
 }
 
-/// The options of drift estimation.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct DriftOptions {
-    /// The typical uncertainty of x and y. Range: above 0.
-    pub precision: f64,
-    /// The typical uncertainty of z. Range: above 0.
-    pub precision_z: f64,
-    /// The largest expected drift between two segments, in x and in y. Range: 1 to 10⁴ times the precision.
-    pub range: f64,
-    /// The same in z.
-    pub range_z: f64,
-    /// Frames of a segment of the first comparison. Range: such that there are 2 to 64 of them; `None` chooses by the
-    /// number of localizations, and also begins with localizations that are close in time.
-    pub segment: Option<u32>,
-    /// Frames between two knots of the curve. Range: such that there are 2 to 2048 intervals; `None` makes them as
-    /// short as the data require. There are at most a quarter as many intervals as molecules. Motion
-    /// that is too fast for intervals that were asked for adds to the error. In both cases the data decide how smooth the curve is.
-    pub knots: Option<u32>,
-    /// Whether to return drift that cannot be told from chance.
-    pub anyway: bool,
+fit_core::__options! {
+    /// The options of drift estimation.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct DriftOptions {
+        /// The typical uncertainty of x and y. Range: above 0.
+        pub precision(): f64,
+        /// The typical uncertainty of z. Range: above 0.
+        pub precision_z(): f64,
+        /// The largest expected drift between two segments, in x and in y. Range: 1 to 10⁴ times the precision.
+        pub range(const with_range): f64,
+        /// The same in z.
+        pub range_z(const with_range_z): f64,
+        /// Frames of a segment of the first comparison. Range: such that there are 2 to 64 of them; `None` chooses by the
+        /// number of localizations, and also begins with localizations that are close in time.
+        pub segment(const with_segment): Option<u32>,
+        /// Frames between two knots of the curve. Range: such that there are 2 to 2048 intervals; `None` makes them as
+        /// short as the data require. There are at most a quarter as many intervals as molecules. Motion
+        /// that is too fast for intervals that were asked for adds to the error. In both cases the data decide how smooth the curve is.
+        pub knots(const with_knots): Option<u32>,
+        /// Whether to return drift that cannot be told from chance.
+        pub anyway(const with_anyway): bool,
+    }
 }
 
 impl DriftOptions {
@@ -58,14 +60,6 @@ impl DriftOptions {
     pub fn new(precision: f64, precision_z: f64) -> Self {
         let (range, range_z) = (100.0 * precision, 20.0 * precision_z);
         Self { precision, precision_z, range, range_z, segment: None, knots: None, anyway: false }
-    }
-
-    fit_core::__setters! {
-        const with_range: range: f64,
-        const with_range_z: range_z: f64,
-        const with_segment: segment: Option<u32>,
-        const with_knots: knots: Option<u32>,
-        const with_anyway: anyway: bool,
     }
 
     pub(super) fn check(&self, depth: bool) -> Result<(), DriftError> {

@@ -11,30 +11,21 @@ const SATURATED: [f64; 2] = [0.05, 0.2];
 /// contrast.
 const BRIGHT: [f64; 2] = [0.015, 0.4];
 
-/// How density becomes brightness: (density/white)^`gamma`, where white is a percentile of the pixels that are lit.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Contrast {
-    /// The share of the lit pixels that have full brightness. `None` is 5 %; up to 20 % if less than 1.5 % of the
-    /// picture would be brighter than a fifth of full brightness (a few beads among faint molecules), and less if more
-    /// than 40 % would be (molecules over haze). Range: 0 to 1, exclusive.
-    pub saturated: Option<f64>,
-    /// Values below 1 make faint parts brighter. Range: 0.01 to 100.
-    pub gamma: f64,
-}
-
-impl Default for Contrast {
-    fn default() -> Self {
-        Self { saturated: None, gamma: 1.0 }
+fit_core::__options! {
+    /// How density becomes brightness: (density/white)^`gamma`, where white is a percentile of the pixels that are lit.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct Contrast {
+        /// The share of the lit pixels that have full brightness. `None` is 5 %; up to 20 % if less than 1.5 % of the
+        /// picture would be brighter than a fifth of full brightness (a few beads among faint molecules), and less if more
+        /// than 40 % would be (molecules over haze). Range: 0 to 1, exclusive.
+        pub saturated(const with_saturated): Option<f64> = None,
+        /// Values below 1 make faint parts brighter. Range: 0.01 to 100.
+        pub gamma(const with_gamma): f64 = 1.0,
     }
 }
 
 impl Contrast {
-    fit_core::__setters! {
-        const with_saturated: saturated: Option<f64>,
-        const with_gamma: gamma: f64,
-    }
-
     /// # Errors
     /// [`RenderError::Option`].
     pub(super) fn check(&self) -> Result<(), RenderError> {

@@ -18,53 +18,33 @@ pub enum Blur {
     Histogram,
 }
 
-/// The options of a picture.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct RenderOptions {
-    /// Side of a pixel of the picture, in the unit of the localizations; `None` chooses a round length by their uncertainty and
-    /// density (see [`View`](super::View)). Range: above 0.
-    pub pixel: Option<f64>,
-    /// How wide the Gaussians are.
-    pub blur: Blur,
-    /// What the colours mean.
-    pub colours: Colours,
-    /// Left, top, right and bottom edge, in the unit of the localizations; `None` includes all localizations except
-    /// those far from all others.
-    pub extent: Option<[f64; 4]>,
-    /// How density becomes brightness.
-    pub contrast: Contrast,
-    /// The largest number of pixels of the picture; each takes seven bytes of memory, or 15 if the colours show a
-    /// value.
-    pub most_pixels: usize,
+fit_core::__options! {
+    /// The options of a picture.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct RenderOptions {
+        /// Side of a pixel of the picture, in the unit of the localizations; `None` chooses a round length by their uncertainty and
+        /// density (see [`View`](super::View)). Range: above 0.
+        pub pixel(const with_pixel): Option<f64> = None,
+        /// How wide the Gaussians are.
+        pub blur(const with_blur): Blur = Blur::default(),
+        /// What the colours mean.
+        pub colours(const with_colours): Colours = Colours::default(),
+        /// Left, top, right and bottom edge, in the unit of the localizations; `None` includes all localizations except
+        /// those far from all others.
+        pub extent(const with_extent): Option<[f64; 4]> = None,
+        /// How density becomes brightness.
+        pub contrast(const with_contrast): Contrast = Contrast::default(),
+        /// The largest number of pixels of the picture; each takes seven bytes of memory, or 15 if the colours show a
+        /// value.
+        pub most_pixels(const with_most_pixels): usize = MOST_PIXELS,
+    }
 }
 
 /// Most pixels of an ordinary picture: 8192².
 pub const MOST_PIXELS: usize = 1 << 26;
 
-impl Default for RenderOptions {
-    fn default() -> Self {
-        Self {
-            pixel: None,
-            blur: Blur::default(),
-            colours: Colours::default(),
-            extent: None,
-            contrast: Contrast::default(),
-            most_pixels: MOST_PIXELS,
-        }
-    }
-}
-
 impl RenderOptions {
-    fit_core::__setters! {
-        const with_pixel: pixel: Option<f64>,
-        const with_blur: blur: Blur,
-        const with_colours: colours: Colours,
-        const with_extent: extent: Option<[f64; 4]>,
-        const with_contrast: contrast: Contrast,
-        const with_most_pixels: most_pixels: usize,
-    }
-
     pub(super) fn check(&self) -> Result<(), RenderError> {
         let good = |value: f64| value > 0.0 && value.is_finite();
         if let Some(pixel) = self.pixel {

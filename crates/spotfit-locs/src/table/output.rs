@@ -10,20 +10,15 @@ use spotfit_files::output::{Output, OutputError, refuse_stranger};
 use super::picasso::{LeftOut, PicassoWriter, is_our_sidecar, sidecar};
 use super::{CsvWriter, PicassoVersion, Table, TableError, TableFormat};
 
-/// How a table is saved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SaveOptions {
-    /// Whether an existing `.yaml` beside a `.hdf5` table is replaced even if Spotfit did not write it.
-    pub overwrite: bool,
-    /// Which Picasso a `.hdf5` table is for.
-    pub picasso: PicassoVersion,
-}
-
-impl SaveOptions {
-    fit_core::__setters! {
-        const with_overwrite: overwrite: bool,
-        const with_picasso: picasso: PicassoVersion,
+fit_core::__options! {
+    /// How a table is saved.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct SaveOptions {
+        /// Whether an existing `.yaml` beside a `.hdf5` table is replaced even if Spotfit did not write it.
+        pub overwrite(const with_overwrite): bool = false,
+        /// Which Picasso a `.hdf5` table is for.
+        pub picasso(const with_picasso): PicassoVersion = PicassoVersion::default(),
     }
 }
 

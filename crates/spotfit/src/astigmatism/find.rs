@@ -28,36 +28,23 @@ pub enum Measure {
     SquareRoots,
 }
 
-/// Options for finding z.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct FindOptions {
-    /// The measure that is minimal at the z that is found.
-    pub measure: Measure,
-    /// The scatter of the widths beyond their errors, as a share of the width, because one curve does not describe the
-    /// whole field of view exactly. Its square is added to the squared relative errors. Range: 0 to 1.
-    /// [`WidthCalibration::scatter`](super::calibrate::WidthCalibration::scatter) is that of the beads.
-    pub scatter: f64,
-    /// Widths farther from the curve than this Mahalanobis distance (standard deviations) are [`DepthStatus::Far`].
-    /// Above 0; infinity disables the test.
-    pub farthest: f64,
-    /// If the squared Mahalanobis distance of another minimum is greater by at most this, z is
-    /// [`DepthStatus::Ambiguous`]. At 4 the other z is e² = 7 times less likely. From 0 on.
-    pub ambiguous: f64,
-}
-
-impl Default for FindOptions {
-    fn default() -> Self {
-        Self { measure: Measure::Mahalanobis, scatter: 0.0, farthest: 5.0, ambiguous: 4.0 }
-    }
-}
-
-impl FindOptions {
-    fit_core::__setters! {
-        const with_measure: measure: Measure,
-        const with_scatter: scatter: f64,
-        const with_farthest: farthest: f64,
-        const with_ambiguous: ambiguous: f64,
+fit_core::__options! {
+    /// Options for finding z.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct FindOptions {
+        /// The measure that is minimal at the z that is found.
+        pub measure(const with_measure): Measure = Measure::Mahalanobis,
+        /// The scatter of the widths beyond their errors, as a share of the width, because one curve does not describe the
+        /// whole field of view exactly. Its square is added to the squared relative errors. Range: 0 to 1.
+        /// [`WidthCalibration::scatter`](super::calibrate::WidthCalibration::scatter) is that of the beads.
+        pub scatter(const with_scatter): f64 = 0.0,
+        /// Widths farther from the curve than this Mahalanobis distance (standard deviations) are [`DepthStatus::Far`].
+        /// Above 0; infinity disables the test.
+        pub farthest(const with_farthest): f64 = 5.0,
+        /// If the squared Mahalanobis distance of another minimum is greater by at most this, z is
+        /// [`DepthStatus::Ambiguous`]. At 4 the other z is e² = 7 times less likely. From 0 on.
+        pub ambiguous(const with_ambiguous): f64 = 4.0,
     }
 }
 

@@ -7,38 +7,32 @@ pub const LARGE_RESIDUALS: f64 = 2.5;
 /// Widths that differ from the usual one by more than this number of standard deviations are flagged.
 pub const ODD_WIDTH: f64 = 2.5;
 
-/// Reasons not to trust a localization.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
-#[non_exhaustive]
-pub struct Flags {
-    /// Another candidate lies within a box of this spot, so that its light is in the window. With
-    /// [`Emitters::Auto`](super::Emitters::Auto) both were told apart, and neither disturbs the other more than its errors say.
-    pub neighbour: bool,
-    /// The residuals are too large for the noise, and for what other spots show ([`LARGE_RESIDUALS`]): the window shows something other than one
-    /// spot of this shape on a flat background.
-    pub residual: bool,
-    /// A pixel of the window is saturated.
-    pub saturated: bool,
-    /// The spot is wider or narrower than those before it in the movie ([`ODD_WIDTH`]): it may be two spots, or none.
-    /// Only where the width of circular spots is fitted.
-    pub width: bool,
-    /// There may be more emitters here than could be told apart. Only with [`Emitters::Auto`](super::Emitters::Auto).
-    pub crowd: bool,
+fit_core::__options! {
+    /// Reasons not to trust a localization.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
+    #[non_exhaustive]
+    pub struct Flags {
+        /// Another candidate lies within a box of this spot, so that its light is in the window. With
+        /// [`Emitters::Auto`](super::Emitters::Auto) both were told apart, and neither disturbs the other more than its errors say.
+        pub neighbour(const with_neighbour): bool = false,
+        /// The residuals are too large for the noise, and for what other spots show ([`LARGE_RESIDUALS`]): the window shows something other than one
+        /// spot of this shape on a flat background.
+        pub residual(const with_residual): bool = false,
+        /// A pixel of the window is saturated.
+        pub saturated(const with_saturated): bool = false,
+        /// The spot is wider or narrower than those before it in the movie ([`ODD_WIDTH`]): it may be two spots, or none.
+        /// Only where the width of circular spots is fitted.
+        pub width(const with_width): bool = false,
+        /// There may be more emitters here than could be told apart. Only with [`Emitters::Auto`](super::Emitters::Auto).
+        pub crowd(const with_crowd): bool = false,
+    }
 }
 
 impl Flags {
     /// All of them.
     pub const ALL: Self =
         Self { neighbour: true, residual: true, saturated: true, width: true, crowd: true };
-
-    fit_core::__setters! {
-        const with_neighbour: neighbour: bool,
-        const with_residual: residual: bool,
-        const with_saturated: saturated: bool,
-        const with_width: width: bool,
-        const with_crowd: crowd: bool,
-    }
 
     /// Whether there is none.
     pub const fn is_empty(self) -> bool {

@@ -44,154 +44,100 @@ impl Roi {
     }
 }
 
-/// How to localize a movie.
-///
-/// ```
-/// use spotfit::localize::LocalizeOptions;
-/// use spotfit::{Camera, FitterOptions};
-///
-/// let options = LocalizeOptions::default()
-///     .with_box_size(9)
-///     .with_camera(Camera::default().with_baseline(100.0).with_sensitivity(0.46))
-///     .with_fitter(FitterOptions::default().with_threads(2));
-/// ```
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
-#[non_exhaustive]
-pub struct LocalizeOptions {
-    /// Side of the windows in pixels. Range: odd, 5 to 63.
-    pub box_size: usize,
-    /// The number of false spots that the detector may find in a million pixels of pure noise (see [`crate::detect`]);
-    /// the threshold follows from it. Range: 10⁻⁶ to 10⁴.
-    pub false_rate: f64,
-    /// The threshold for a spot, in units of the local noise, instead of the one that follows from
-    /// [`LocalizeOptions::false_rate`]. Range: above 0.
-    pub threshold: Option<f64>,
-    /// Where to look; `None` is the whole frame.
-    pub roi: Option<Roi>,
-    /// How many emitters light may come from.
-    pub emitters: Emitters,
-    /// Whose width is fitted, with [`Emitters::Auto`].
-    pub sigma: Sigma,
-    /// The width of an ordinary spot in pixels, with [`Emitters::Auto`] and a width that is not fixed: all spots have it
-    /// ([`Sigma::Shared`]), or their fits begin with it ([`Sigma::Free`]), and theirs are half to 1.6 times as large.
-    /// [`LocalizeOptions::with_usual_sigma_of`] finds it in frames. Range: 0.4 to 8.
-    pub usual_sigma: Option<f64>,
-    /// How spots that are alone differ from Gaussians of these widths, where spots are fitted together: those that are bright are not taken for
-    /// several because of it. [`LocalizeOptions::with_misfit_of`] finds it in frames. A measured PSF has its own. It is not serialized.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    pub misfit: Option<Misfit>,
-    /// Places to fit instead of detecting.
-    pub positions: Option<Positions>,
-    /// The camera.
-    pub camera: Camera,
-    /// The maps of a camera whose pixels differ, of the size of the frames. They replace baseline, sensitivity and
-    /// read noise of [`LocalizeOptions::camera`]; its EM gain stays. They are not serialized.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    pub map: Option<Arc<CameraMap>>,
-    /// Defective pixels, of frames of this size. They are masked as pixels of the map are: detection takes the mean of their
-    /// neighbours, and fits ignore them. They are not serialized.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    pub defects: Option<Arc<Defects>>,
-    /// The background over time: so many frames around each frame tell what each pixel shows without spots, by their median. It is known
-    /// light for detection and fits, which find a constant on top of it. An even number of frames counts as one more. `None` takes each
-    /// frame for itself. Range: 3 to 2³² pixels in all frames; the frames are held in memory.
+fit_core::__options! {
+    /// How to localize a movie.
     ///
-    /// Medians are found for every eighth of a window, and interpolated between. The first and the last frames have the background of
-    /// the first and the last window, and all frames that of all if there are fewer. The shape of the background is that of the median;
-    /// its level is fitted, so that it does not matter if a spot shines in some of the frames.
-    pub temporal_background: Option<usize>,
-    /// The fit and its backend.
-    pub fitter: FitterOptions,
-    /// Whether to keep failed fits.
-    pub keep_all: bool,
-    /// Whether to check every localization ([`super::Localization::checks`]).
-    pub checks: bool,
-    /// Whether localizations have the standard errors of all their numbers ([`super::Localization::errors`]).
-    pub errors: bool,
-    /// Finds the height of every spot from its widths ([`super::Localization::depth`]). The fitted shape must have two
-    /// widths. It is not serialized.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    pub calibration: Option<Arc<Finder>>,
-    /// Fits spots with this PSF instead of a Gaussian, and finds x, y and z together ([`super::Localization::depth`]).
-    /// Of the options of the fit, only estimator, backend, threads and iterations then have an effect.
-    /// [`Backend::Auto`](crate::Backend::Auto) is the CPU. It is not serialized.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    pub psf: Option<Arc<Psf>>,
-    /// An aperture correction: photons of Gaussians ([`super::Localization::intensity`]) are multiplied by what isolated spots of the first frames
-    /// have within this radius in pixels, over the photons of their Gaussians. Not with a measured PSF. Range: 3 to 32.
-    pub aperture: Option<f64>,
-    /// That correction, if it is known. [`LocalizeOptions::with_aperture_correction_of`] finds it in frames. Range: a factor above 0, with an
-    /// aperture.
-    pub aperture_correction: Option<ApertureCorrection>,
-    /// Localizations to drop, and to count as dropped: those with any of these flags.
-    pub drop: Flags,
-    /// The smallest value of a saturated pixel, in ADU. `None` takes what the first frames or the metadata say
-    /// ([`super::Localizer::look_ahead`]), and otherwise the largest value of the pixel type; floating-point pixels are then never
-    /// saturated. Range: finite.
-    pub saturation: Option<f64>,
-    /// Whether the movie was asked for its PSF, and tells none: it is not worth while to ask again.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    pub(crate) tells_no_psf: bool,
-}
-
-impl Default for LocalizeOptions {
-    fn default() -> Self {
-        Self {
-            box_size: 7,
-            false_rate: DEFAULT_FALSE_RATE,
-            threshold: None,
-            roi: None,
-            emitters: Emitters::One,
-            sigma: Sigma::Free,
-            usual_sigma: None,
-            misfit: None,
-            positions: None,
-            camera: Camera::default(),
-            map: None,
-            defects: None,
-            temporal_background: None,
-            fitter: FitterOptions::default(),
-            keep_all: false,
-            checks: false,
-            errors: false,
-            calibration: None,
-            psf: None,
-            aperture: None,
-            aperture_correction: None,
-            drop: Flags::default(),
-            saturation: None,
-            tells_no_psf: false,
-        }
+    /// ```
+    /// use spotfit::localize::LocalizeOptions;
+    /// use spotfit::{Camera, FitterOptions};
+    ///
+    /// let options = LocalizeOptions::default()
+    ///     .with_box_size(9)
+    ///     .with_camera(Camera::default().with_baseline(100.0).with_sensitivity(0.46))
+    ///     .with_fitter(FitterOptions::default().with_threads(2));
+    /// ```
+    #[derive(Clone, Debug)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
+    #[non_exhaustive]
+    pub struct LocalizeOptions {
+        /// Side of the windows in pixels. Range: odd, 5 to 63.
+        pub box_size(const with_box_size): usize = 7,
+        /// The number of false spots that the detector may find in a million pixels of pure noise (see [`crate::detect`]);
+        /// the threshold follows from it. Range: 10⁻⁶ to 10⁴.
+        pub false_rate(const with_false_rate): f64 = DEFAULT_FALSE_RATE,
+        /// The threshold for a spot, in units of the local noise, instead of the one that follows from
+        /// [`LocalizeOptions::false_rate`]. Range: above 0.
+        pub threshold(): Option<f64> = None,
+        /// Where to look; `None` is the whole frame.
+        pub roi(const with_roi): Option<Roi> = None,
+        /// How many emitters light may come from.
+        pub emitters(const with_emitters): Emitters = Emitters::One,
+        /// Whose width is fitted, with [`Emitters::Auto`].
+        pub sigma(const with_sigma): Sigma = Sigma::Free,
+        /// The width of an ordinary spot in pixels, with [`Emitters::Auto`] and a width that is not fixed: all spots have it
+        /// ([`Sigma::Shared`]), or their fits begin with it ([`Sigma::Free`]), and theirs are half to 1.6 times as large.
+        /// [`LocalizeOptions::with_usual_sigma_of`] finds it in frames. Range: 0.4 to 8.
+        pub usual_sigma(const with_usual_sigma): Option<f64> = None,
+        /// How spots that are alone differ from Gaussians of these widths, where spots are fitted together: those that are bright are not taken for
+        /// several because of it. [`LocalizeOptions::with_misfit_of`] finds it in frames. A measured PSF has its own. It is not serialized.
+        #[cfg_attr(feature = "serde", serde(skip))]
+        pub misfit(with_misfit): Option<Misfit> = None,
+        /// Places to fit instead of detecting.
+        pub positions(with_positions): Option<Positions> = None,
+        /// The camera.
+        pub camera(const with_camera): Camera = Camera::default(),
+        /// The maps of a camera whose pixels differ, of the size of the frames. They replace baseline, sensitivity and
+        /// read noise of [`LocalizeOptions::camera`]; its EM gain stays. They are not serialized.
+        #[cfg_attr(feature = "serde", serde(skip))]
+        pub map(with_map): Option<Arc<CameraMap>> = None,
+        /// Defective pixels, of frames of this size. They are masked as pixels of the map are: detection takes the mean of their
+        /// neighbours, and fits ignore them. They are not serialized.
+        #[cfg_attr(feature = "serde", serde(skip))]
+        pub defects(with_defects): Option<Arc<Defects>> = None,
+        /// The background over time: so many frames around each frame tell what each pixel shows without spots, by their median. It is known
+        /// light for detection and fits, which find a constant on top of it. An even number of frames counts as one more. `None` takes each
+        /// frame for itself. Range: 3 to 2³² pixels in all frames; the frames are held in memory.
+        ///
+        /// Medians are found for every eighth of a window, and interpolated between. The first and the last frames have the background of
+        /// the first and the last window, and all frames that of all if there are fewer. The shape of the background is that of the median;
+        /// its level is fitted, so that it does not matter if a spot shines in some of the frames.
+        pub temporal_background(const with_temporal_background): Option<usize> = None,
+        /// The fit and its backend.
+        pub fitter(with_fitter): FitterOptions = FitterOptions::default(),
+        /// Whether to keep failed fits.
+        pub keep_all(const with_keep_all): bool = false,
+        /// Whether to check every localization ([`super::Localization::checks`]).
+        pub checks(const with_checks): bool = false,
+        /// Whether localizations have the standard errors of all their numbers ([`super::Localization::errors`]).
+        pub errors(const with_errors): bool = false,
+        /// Finds the height of every spot from its widths ([`super::Localization::depth`]). The fitted shape must have two
+        /// widths. It is not serialized.
+        #[cfg_attr(feature = "serde", serde(skip))]
+        pub calibration(with_calibration): Option<Arc<Finder>> = None,
+        /// Fits spots with this PSF instead of a Gaussian, and finds x, y and z together ([`super::Localization::depth`]).
+        /// Of the options of the fit, only estimator, backend, threads and iterations then have an effect.
+        /// [`Backend::Auto`](crate::Backend::Auto) is the CPU. It is not serialized.
+        #[cfg_attr(feature = "serde", serde(skip))]
+        pub psf(with_psf): Option<Arc<Psf>> = None,
+        /// An aperture correction: photons of Gaussians ([`super::Localization::intensity`]) are multiplied by what isolated spots of the first frames
+        /// have within this radius in pixels, over the photons of their Gaussians. Not with a measured PSF. Range: 3 to 32.
+        pub aperture(const with_aperture): Option<f64> = None,
+        /// That correction, if it is known. [`LocalizeOptions::with_aperture_correction_of`] finds it in frames. Range: a factor above 0, with an
+        /// aperture.
+        pub aperture_correction(const with_aperture_correction): Option<ApertureCorrection> = None,
+        /// Localizations to drop, and to count as dropped: those with any of these flags.
+        pub drop(const with_drop): Flags = Flags::default(),
+        /// The smallest value of a saturated pixel, in ADU. `None` takes what the first frames or the metadata say
+        /// ([`super::Localizer::look_ahead`]), and otherwise the largest value of the pixel type; floating-point pixels are then never
+        /// saturated. Range: finite.
+        pub saturation(const with_saturation): Option<f64> = None,
+        /// Whether the movie was asked for its PSF, and tells none: it is not worth while to ask again.
+        #[cfg_attr(feature = "serde", serde(skip))]
+        pub(crate) tells_no_psf(): bool = false,
     }
 }
 
 impl LocalizeOptions {
-    fit_core::__setters! {
-        const with_box_size: box_size: usize,
-        const with_false_rate: false_rate: f64,
-        const with_roi: roi: Option<Roi>,
-        const with_emitters: emitters: Emitters,
-        const with_sigma: sigma: Sigma,
-        const with_usual_sigma: usual_sigma: Option<f64>,
-        with_misfit: misfit: Option<Misfit>,
-        with_positions: positions: Option<Positions>,
-        const with_camera: camera: Camera,
-        with_fitter: fitter: FitterOptions,
-        const with_keep_all: keep_all: bool,
-        with_map: map: Option<Arc<CameraMap>>,
-        with_defects: defects: Option<Arc<Defects>>,
-        const with_temporal_background: temporal_background: Option<usize>,
-        const with_checks: checks: bool,
-        const with_errors: errors: bool,
-        with_calibration: calibration: Option<Arc<Finder>>,
-        with_psf: psf: Option<Arc<Psf>>,
-        const with_aperture: aperture: Option<f64>,
-        const with_aperture_correction: aperture_correction: Option<ApertureCorrection>,
-        const with_drop: drop: Flags,
-        const with_saturation: saturation: Option<f64>,
-    }
-
     /// The same with a [`threshold`](Self::threshold) in units of the local noise.
     #[must_use]
     pub const fn with_threshold(mut self, threshold: f64) -> Self {

@@ -30,39 +30,21 @@ const CHUNK: usize = 64;
 const PARAMETERS: [&str; 7] =
     ["x0", "y0", "z", "photons", "background", "background_x", "background_y"];
 
-/// How spots are fitted.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct PsfFitOptions {
-    /// Least squares or Poisson maximum likelihood, which is the default.
-    pub estimator: Estimator,
-    /// The largest number of iterations; default 50. Range: 1 to 100 000.
-    pub max_iterations: u32,
-    /// A fit ends when its next step is predicted to be shorter than this many standard errors; default 0.01. Range: 0
-    /// to 1.
-    pub tolerance: f64,
-    /// [`Background::Free`] by default: more than the camera's offset may have been subtracted from the windows.
-    /// [`Background::NonNegative`] takes pixels below 0 for noise. [`Background::Plane`] is free and has two slopes more.
-    pub background: Background,
-}
-
-impl Default for PsfFitOptions {
-    fn default() -> Self {
-        Self {
-            estimator: Estimator::MaximumLikelihood,
-            max_iterations: 50,
-            tolerance: 0.01,
-            background: Background::Free,
-        }
-    }
-}
-
-impl PsfFitOptions {
-    fit_core::__setters! {
-        const with_estimator: estimator: Estimator,
-        const with_max_iterations: max_iterations: u32,
-        const with_tolerance: tolerance: f64,
-        const with_background: background: Background,
+fit_core::__options! {
+    /// How spots are fitted.
+    #[derive(Clone, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct PsfFitOptions {
+        /// Least squares or Poisson maximum likelihood, which is the default.
+        pub estimator(const with_estimator): Estimator = Estimator::MaximumLikelihood,
+        /// The largest number of iterations; default 50. Range: 1 to 100 000.
+        pub max_iterations(const with_max_iterations): u32 = 50,
+        /// A fit ends when its next step is predicted to be shorter than this many standard errors; default 0.01. Range: 0
+        /// to 1.
+        pub tolerance(const with_tolerance): f64 = 0.01,
+        /// [`Background::Free`] by default: more than the camera's offset may have been subtracted from the windows.
+        /// [`Background::NonNegative`] takes pixels below 0 for noise. [`Background::Plane`] is free and has two slopes more.
+        pub background(const with_background): Background = Background::Free,
     }
 }
 

@@ -7,18 +7,14 @@ use super::words::symbol;
 use super::{Listener, Sink, Source, StepError};
 use crate::table::{Meaning, Unit};
 
-/// How a table is to be written.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct ConvertOptions {
-    /// The unit of lengths in the plane; that of the table if not given. Heights are always in nanometres.
-    pub unit: Option<LengthUnit>,
-}
-
-impl ConvertOptions {
-    fit_core::__setters! {
-        const with_unit: unit: Option<LengthUnit>,
+fit_core::__options! {
+    /// How a table is to be written.
+    #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct ConvertOptions {
+        /// The unit of lengths in the plane; that of the table if not given. Heights are always in nanometres.
+        pub unit(const with_unit): Option<LengthUnit> = None,
     }
 }
 

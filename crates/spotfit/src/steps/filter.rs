@@ -13,28 +13,21 @@ use crate::table::{Filter, Meaning, Table};
 const NEEDED: [&str; 4] =
     Meaning::names([Meaning::Frame, Meaning::X, Meaning::Y, Meaning::Photons]);
 
-/// Which localizations are kept: those that pass all that is asked for, one after the other.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct FilterOptions {
-    /// A condition such as `photons > 300 & uncertainty < 20` ([`Filter`]). Its lengths are in the unit of the table.
-    pub condition: Option<String>,
-    /// Of localizations of one frame that are nearer to each other than this, keep the one with the most photons; the first where there are
-    /// no photons.
-    pub merge: Option<Length>,
-    /// Keep localizations with so many others, of all frames, within `radius`.
-    pub neighbours: Option<u32>,
-    /// The radius for `neighbours`.
-    pub radius: Option<Length>,
-}
-
-impl FilterOptions {
-    fit_core::__setters! {
-        with_condition: condition: Option<String>,
-        const with_merge: merge: Option<Length>,
-        const with_neighbours: neighbours: Option<u32>,
-        const with_radius: radius: Option<Length>,
+fit_core::__options! {
+    /// Which localizations are kept: those that pass all that is asked for, one after the other.
+    #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct FilterOptions {
+        /// A condition such as `photons > 300 & uncertainty < 20` ([`Filter`]). Its lengths are in the unit of the table.
+        pub condition(with_condition): Option<String> = None,
+        /// Of localizations of one frame that are nearer to each other than this, keep the one with the most photons; the first where there are
+        /// no photons.
+        pub merge(const with_merge): Option<Length> = None,
+        /// Keep localizations with so many others, of all frames, within `radius`.
+        pub neighbours(const with_neighbours): Option<u32> = None,
+        /// The radius for `neighbours`.
+        pub radius(const with_radius): Option<Length> = None,
     }
 }
 

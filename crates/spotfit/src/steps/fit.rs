@@ -14,26 +14,22 @@ pub use super::fit_beside::{Beside, FitStackError};
 pub use super::fit_table::{FitTable, StandardErrors};
 pub use crate::stage_times::StageTimes;
 
-/// The limits that the user has set, in pixels. Fits that end on one of them are counted apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct SetLimits {
-    /// How far outside the outermost pixel centres the centre may lie.
-    pub centre_margin: Option<f64>,
-    /// The smallest sigma.
-    pub sigma_min: Option<f64>,
-    /// The largest sigma.
-    pub sigma_max: Option<f64>,
+fit_core::__options! {
+    /// The limits that the user has set, in pixels. Fits that end on one of them are counted apart.
+    #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct SetLimits {
+        /// How far outside the outermost pixel centres the centre may lie.
+        pub centre_margin(const with_centre_margin): Option<f64> = None,
+        /// The smallest sigma.
+        pub sigma_min(const with_sigma_min): Option<f64> = None,
+        /// The largest sigma.
+        pub sigma_max(const with_sigma_max): Option<f64> = None,
+    }
 }
 
 impl SetLimits {
-    fit_core::__setters! {
-        const with_centre_margin: centre_margin: Option<f64>,
-        const with_sigma_min: sigma_min: Option<f64>,
-        const with_sigma_max: sigma_max: Option<f64>,
-    }
-
     /// How many fits ended on one of them.
     pub(super) fn count(&self, fits: &[Fit<f64>], size: Size) -> usize {
         fits.iter().filter(|fit| self.has_ended(fit, size)).count()
@@ -59,21 +55,16 @@ impl SetLimits {
     }
 }
 
-/// What is asked of fits besides the options of the [`Fitter`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct FitOptions {
-    /// Find the standard errors of all parameters.
-    pub errors: bool,
-    /// The limits that the user has set.
-    pub limits: SetLimits,
-}
-
-impl FitOptions {
-    fit_core::__setters! {
-        const with_errors: errors: bool,
-        const with_limits: limits: SetLimits,
+fit_core::__options! {
+    /// What is asked of fits besides the options of the [`Fitter`].
+    #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct FitOptions {
+        /// Find the standard errors of all parameters.
+        pub errors(const with_errors): bool = false,
+        /// The limits that the user has set.
+        pub limits(const with_limits): SetLimits = SetLimits::default(),
     }
 }
 

@@ -8,21 +8,16 @@ use super::{Listener, Sink, Source, StepError};
 use crate::record::Record;
 use crate::table::{Column, Info, Kind, Meaning, Table, TableError, Unit};
 
-/// How tables become one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct JoinOptions {
-    /// The unit of lengths in the plane; that of the first table if not given. Heights are always in nanometres.
-    pub unit: Option<LengthUnit>,
-    /// The numbers of the frames.
-    pub frames: Frames,
-}
-
-impl JoinOptions {
-    fit_core::__setters! {
-        const with_unit: unit: Option<LengthUnit>,
-        const with_frames: frames: Frames,
+fit_core::__options! {
+    /// How tables become one.
+    #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct JoinOptions {
+        /// The unit of lengths in the plane; that of the first table if not given. Heights are always in nanometres.
+        pub unit(const with_unit): Option<LengthUnit> = None,
+        /// The numbers of the frames.
+        pub frames(const with_frames): Frames = Frames::default(),
     }
 }
 

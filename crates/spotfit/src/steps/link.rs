@@ -8,34 +8,21 @@ use crate::Length;
 use crate::link::{FACTOR, Groups, LinkOptions as Within, Links, link};
 use crate::table::{Column, Kind, Meaning, Table, Unit};
 
-/// How localizations are linked.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct LinkOptions {
-    /// The largest distance of a localization from the mean of those before it. If not given, it is four times the uncertainty: of the
-    /// localization and of those before it, as the root mean square of both ([`crate::link::LinkOptions::uncertainties`]).
-    pub radius: Option<Length>,
-    /// The same along z. If not given, it is four times the uncertainty of z, or without that three times `radius`.
-    pub radius_z: Option<Length>,
-    /// The number of frames for which a molecule may be dark.
-    pub gap: u32,
-    /// Keep all localizations, and only add the column `molecule`.
-    pub label: bool,
-}
-
-impl Default for LinkOptions {
-    fn default() -> Self {
-        Self { radius: None, radius_z: None, gap: 1, label: false }
-    }
-}
-
-impl LinkOptions {
-    fit_core::__setters! {
-        const with_radius: radius: Option<Length>,
-        const with_radius_z: radius_z: Option<Length>,
-        const with_gap: gap: u32,
-        const with_label: label: bool,
+fit_core::__options! {
+    /// How localizations are linked.
+    #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct LinkOptions {
+        /// The largest distance of a localization from the mean of those before it. If not given, it is four times the uncertainty: of the
+        /// localization and of those before it, as the root mean square of both ([`crate::link::LinkOptions::uncertainties`]).
+        pub radius(const with_radius): Option<Length> = None,
+        /// The same along z. If not given, it is four times the uncertainty of z, or without that three times `radius`.
+        pub radius_z(const with_radius_z): Option<Length> = None,
+        /// The number of frames for which a molecule may be dark.
+        pub gap(const with_gap): u32 = 1,
+        /// Keep all localizations, and only add the column `molecule`.
+        pub label(const with_label): bool = false,
     }
 }
 

@@ -25,29 +25,24 @@ const FEWEST: u64 = 10;
 /// The full width at half maximum of a Gaussian over its standard deviation, √(8 ln 2).
 const WIDTH: f64 = 2.354_820_045_030_949;
 
-/// Which line is looked at. Lengths without a unit have that of the table.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct ProfileOptions {
-    /// Where the line begins and ends: x, y, x, y. It must be given.
-    pub line: Option<[Length; 4]>,
-    /// Localizations count whose distance from the line is at most half of this. It must be given.
-    pub width: Option<Length>,
-    /// The length of a bin along the line. If not given: half the median uncertainty, rounded, but such that there are 20 to 500 bins.
-    pub step: Option<Length>,
-    /// Only localizations for which this condition holds count.
-    pub filter: Option<String>,
+fit_core::__options! {
+    /// Which line is looked at. Lengths without a unit have that of the table.
+    #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct ProfileOptions {
+        /// Where the line begins and ends: x, y, x, y. It must be given.
+        pub line(const with_line): Option<[Length; 4]> = None,
+        /// Localizations count whose distance from the line is at most half of this. It must be given.
+        pub width(const with_width): Option<Length> = None,
+        /// The length of a bin along the line. If not given: half the median uncertainty, rounded, but such that there are 20 to 500 bins.
+        pub step(const with_step): Option<Length> = None,
+        /// Only localizations for which this condition holds count.
+        pub filter(with_filter): Option<String> = None,
+    }
 }
 
 impl ProfileOptions {
-    fit_core::__setters! {
-        const with_line: line: Option<[Length; 4]>,
-        const with_width: width: Option<Length>,
-        const with_step: step: Option<Length>,
-        with_filter: filter: Option<String>,
-    }
-
     /// The rectangle around what is looked at, in the unit of a table: left, top, right, bottom.
     ///
     /// # Errors

@@ -11,29 +11,22 @@ use crate::astigmatism::table::{TableDepthError, TableFinder, set_depths};
 use crate::table::{Column, Kind, Meaning, Table, Unit};
 use crate::yaml::YamlError;
 
-/// How heights are found.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct ZOptions {
-    /// The file of the calibration, of Spotfit or Picasso. It must be given.
-    pub calibration: Option<PathBuf>,
-    /// The measure that is minimal at the height that is found.
-    pub measure: Measure,
-    /// Side of the windows in which the spots were fitted, in pixels: odd, 5 to 63. The errors of the widths depend on it. If not
-    /// given, it follows from `background_std` and `chi2` of the table; otherwise it is that of the calibration, or 13.
-    #[serde(rename = "box")]
-    pub box_size: Option<usize>,
-    /// Drop localizations whose height was not found.
-    pub found: bool,
-}
-
-impl ZOptions {
-    fit_core::__setters! {
-        with_calibration: calibration: Option<PathBuf>,
-        const with_measure: measure: Measure,
-        const with_box_size: box_size: Option<usize>,
-        const with_found: found: bool,
+fit_core::__options! {
+    /// How heights are found.
+    #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct ZOptions {
+        /// The file of the calibration, of Spotfit or Picasso. It must be given.
+        pub calibration(with_calibration): Option<PathBuf> = None,
+        /// The measure that is minimal at the height that is found.
+        pub measure(const with_measure): Measure = Measure::default(),
+        /// Side of the windows in which the spots were fitted, in pixels: odd, 5 to 63. The errors of the widths depend on it. If not
+        /// given, it follows from `background_std` and `chi2` of the table; otherwise it is that of the calibration, or 13.
+        #[serde(rename = "box")]
+        pub box_size(const with_box_size): Option<usize> = None,
+        /// Drop localizations whose height was not found.
+        pub found(const with_found): bool = false,
     }
 }
 

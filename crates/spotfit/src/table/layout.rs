@@ -59,43 +59,45 @@ impl FrameTimes {
     }
 }
 
-/// Which columns the table of some localizations has, and in which units.
-///
-/// ```
-/// # let folder = std::env::temp_dir().join(format!("spotfit-doc-{}", std::process::id()));
-/// # std::fs::create_dir_all(&folder)?;
-/// # let path = folder.join("locs.csv");
-/// use spotfit::localize::Localization;
-/// use spotfit::table::Layout;
-///
-/// # let spots: Vec<Localization> = Vec::new();
-/// let layout = Layout::default().with_pixel_size(Some(107.0));
-/// layout.save(&path, &spots)?;
-/// assert_eq!(layout.load(&path)?, spots);
-/// # std::fs::remove_dir_all(&folder)?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct Layout {
-    /// Size of a pixel in nanometres; without it lengths are in pixels.
-    pub pixel_size: Option<f64>,
-    /// Whether (0, 0) is the corner of the first pixel, as in ThunderSTORM, instead of its centre.
-    pub corner_origin: bool,
-    /// The columns for the widths of a spot.
-    pub widths: WidthColumns,
-    /// Whether there are `z`, `uncertainty_z`, `z_distance` and `z_status`.
-    pub depth: bool,
-    /// Whether there are `offset_x` and `offset_y`, the slopes of the background.
-    pub slopes: bool,
-    /// Whether there are the standard errors of photons, background and widths.
-    pub errors: bool,
-    /// Whether there are `neighbour` (a length), `goodness` and `flags` ([`Flags::bits`]).
-    pub checks: bool,
-    /// Whether there is `status`.
-    pub status: bool,
-    /// When frames were taken, for `time`; without it there is no such column.
-    pub times: Option<FrameTimes>,
+fit_core::__options! {
+    /// Which columns the table of some localizations has, and in which units.
+    ///
+    /// ```
+    /// # let folder = std::env::temp_dir().join(format!("spotfit-doc-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// # let path = folder.join("locs.csv");
+    /// use spotfit::localize::Localization;
+    /// use spotfit::table::Layout;
+    ///
+    /// # let spots: Vec<Localization> = Vec::new();
+    /// let layout = Layout::default().with_pixel_size(Some(107.0));
+    /// layout.save(&path, &spots)?;
+    /// assert_eq!(layout.load(&path)?, spots);
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[derive(Clone, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct Layout {
+        /// Size of a pixel in nanometres; without it lengths are in pixels.
+        pub pixel_size(const with_pixel_size): Option<f64> = None,
+        /// Whether (0, 0) is the corner of the first pixel, as in ThunderSTORM, instead of its centre.
+        pub corner_origin(const with_corner_origin): bool = false,
+        /// The columns for the widths of a spot.
+        pub widths(const with_widths): WidthColumns = WidthColumns::default(),
+        /// Whether there are `z`, `uncertainty_z`, `z_distance` and `z_status`.
+        pub depth(const with_depth): bool = false,
+        /// Whether there are `offset_x` and `offset_y`, the slopes of the background.
+        pub slopes(const with_slopes): bool = false,
+        /// Whether there are the standard errors of photons, background and widths.
+        pub errors(const with_errors): bool = false,
+        /// Whether there are `neighbour` (a length), `goodness` and `flags` ([`Flags::bits`]).
+        pub checks(const with_checks): bool = false,
+        /// Whether there is `status`.
+        pub status(const with_status): bool = false,
+        /// When frames were taken, for `time`; without it there is no such column.
+        pub times(with_times): Option<FrameTimes> = None,
+    }
 }
 
 /// A number of a localization that is a column, and where it is.
@@ -164,18 +166,6 @@ impl Layout {
             M::Status => self.status,
             _ => true,
         }
-    }
-
-    fit_core::__setters! {
-        const with_pixel_size: pixel_size: Option<f64>,
-        const with_corner_origin: corner_origin: bool,
-        const with_widths: widths: WidthColumns,
-        const with_depth: depth: bool,
-        const with_slopes: slopes: bool,
-        const with_errors: errors: bool,
-        const with_checks: checks: bool,
-        const with_status: status: bool,
-        with_times: times: Option<FrameTimes>,
     }
 
     /// The table of some localizations. Lengths have six decimals in pixels and four in nanometres, or more: see [`Kind::Rounded`].

@@ -26,33 +26,20 @@ pub enum TrackBeads {
     At(Vec<[f64; 2]>),
 }
 
-/// What a bead must be like in a frame to be used. Errors of the fit are allowed for: a dim bead varies more.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Gates {
-    /// By what factor its photons may differ from the usual ones, where all others are as usual; default 1.6. Above 1.
-    pub brightness: f64,
-    /// By what factor its width may differ; default 1.25. Above 1.
-    pub width: f64,
-    /// By what factor χ² may exceed the usual one; default 1.7. Above 1.
-    pub residual: f64,
-    /// By how many standard deviations its place may disagree with those of the others; default 5. Range: 2 to 100.
-    pub jump: f64,
-}
-
-impl Default for Gates {
-    fn default() -> Self {
-        Self { brightness: 1.6, width: 1.25, residual: 1.7, jump: 5.0 }
-    }
-}
-
-impl Gates {
-    fit_core::__setters! {
-        const with_brightness: brightness: f64,
-        const with_width: width: f64,
-        const with_residual: residual: f64,
-        const with_jump: jump: f64,
+fit_core::__options! {
+    /// What a bead must be like in a frame to be used. Errors of the fit are allowed for: a dim bead varies more.
+    #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct Gates {
+        /// By what factor its photons may differ from the usual ones, where all others are as usual; default 1.6. Above 1.
+        pub brightness(const with_brightness): f64 = 1.6,
+        /// By what factor its width may differ; default 1.25. Above 1.
+        pub width(const with_width): f64 = 1.25,
+        /// By what factor χ² may exceed the usual one; default 1.7. Above 1.
+        pub residual(const with_residual): f64 = 1.7,
+        /// By how many standard deviations its place may disagree with those of the others; default 5. Range: 2 to 100.
+        pub jump(const with_jump): f64 = 5.0,
     }
 }
 
@@ -90,86 +77,48 @@ impl Smooth {
     }
 }
 
-/// How drift is tracked.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct TrackOptions {
-    /// Side of the windows in pixels; default 9. Range: an odd number from 5 to 63.
-    pub box_size: usize,
-    /// Which spots are the beads; by default up to 32.
-    pub beads: TrackBeads,
-    /// False spots per million pixels when beads are looked for ([`Detector::with_false_rate`](crate::detect::Detector::with_false_rate)); default 1.
-    pub false_rate: f64,
-    /// The camera. Errors and maximum likelihood need it.
-    pub camera: Camera,
-    /// Offset, gain and read noise of each pixel, in place of the camera's.
-    pub map: Option<Arc<CameraMap>>,
-    /// The fit: any shape but [`Shape::GivenSigma`], any estimator, in the lanes of the given instruction set, on the calling
-    /// thread. Its camera must be none, and the backend [`Backend::Auto`] or [`Backend::Cpu`].
-    pub fitter: FitterOptions,
-    /// What a bead must be like.
-    pub gates: Gates,
-    /// How far from its expected place a bead that is gone is looked for, in pixels; default 8. Range: 1 to 64.
-    pub reach: usize,
-    /// After so many frames a bead is lost; default 20. Range: 1 to 10⁶.
-    pub patience: u32,
-    /// How the drift is smoothed over time.
-    pub smooth: Smooth,
-    /// Whether the sample may turn.
-    pub rotation: bool,
-    /// Whether the sample may grow or shrink.
-    pub scale: bool,
-    /// Finds heights from the two widths: the shape must be [`Shape::Elliptical`].
-    pub calibration: Option<Arc<Finder>>,
-    /// Finds places and heights with a measured PSF, by maximum likelihood, from where the fit of the shape says; there must be no
-    /// calibration. It takes some ten microseconds for each bead.
-    pub psf: Option<Arc<Psf>>,
-    /// Whether [`Tracker::update`](super::Tracker::update) looks at the clock to say how long it took; default true. On Linux
-    /// that is no system call where the clock is read from the processor.
-    pub clock: bool,
-}
-
-impl Default for TrackOptions {
-    fn default() -> Self {
-        Self {
-            box_size: 9,
-            beads: TrackBeads::Auto(32),
-            false_rate: crate::detect::DEFAULT_FALSE_RATE,
-            camera: Camera::default(),
-            map: None,
-            fitter: FitterOptions::default(),
-            gates: Gates::default(),
-            reach: 8,
-            patience: 20,
-            smooth: Smooth::None,
-            rotation: false,
-            scale: false,
-            calibration: None,
-            psf: None,
-            clock: true,
-        }
+fit_core::__options! {
+    /// How drift is tracked.
+    #[derive(Clone, Debug)]
+    #[non_exhaustive]
+    pub struct TrackOptions {
+        /// Side of the windows in pixels; default 9. Range: an odd number from 5 to 63.
+        pub box_size(const with_box_size): usize = 9,
+        /// Which spots are the beads; by default up to 32.
+        pub beads(with_beads): TrackBeads = TrackBeads::Auto(32),
+        /// False spots per million pixels when beads are looked for ([`Detector::with_false_rate`](crate::detect::Detector::with_false_rate)); default 1.
+        pub false_rate(const with_false_rate): f64 = crate::detect::DEFAULT_FALSE_RATE,
+        /// The camera. Errors and maximum likelihood need it.
+        pub camera(const with_camera): Camera = Camera::default(),
+        /// Offset, gain and read noise of each pixel, in place of the camera's.
+        pub map(with_map): Option<Arc<CameraMap>> = None,
+        /// The fit: any shape but [`Shape::GivenSigma`], any estimator, in the lanes of the given instruction set, on the calling
+        /// thread. Its camera must be none, and the backend [`Backend::Auto`] or [`Backend::Cpu`].
+        pub fitter(with_fitter): FitterOptions = FitterOptions::default(),
+        /// What a bead must be like.
+        pub gates(const with_gates): Gates = Gates::default(),
+        /// How far from its expected place a bead that is gone is looked for, in pixels; default 8. Range: 1 to 64.
+        pub reach(const with_reach): usize = 8,
+        /// After so many frames a bead is lost; default 20. Range: 1 to 10⁶.
+        pub patience(const with_patience): u32 = 20,
+        /// How the drift is smoothed over time.
+        pub smooth(const with_smooth): Smooth = Smooth::None,
+        /// Whether the sample may turn.
+        pub rotation(const with_rotation): bool = false,
+        /// Whether the sample may grow or shrink.
+        pub scale(const with_scale): bool = false,
+        /// Finds heights from the two widths: the shape must be [`Shape::Elliptical`].
+        pub calibration(with_calibration): Option<Arc<Finder>> = None,
+        /// Finds places and heights with a measured PSF, by maximum likelihood, from where the fit of the shape says; there must be no
+        /// calibration. It takes some ten microseconds for each bead.
+        pub psf(with_psf): Option<Arc<Psf>> = None,
+        /// Whether [`Tracker::update`](super::Tracker::update) looks at the clock to say how long it took; default true. On Linux
+        /// that is no system call where the clock is read from the processor.
+        pub clock(const with_clock): bool = true,
     }
 }
 
 impl TrackOptions {
-    fit_core::__setters! {
-        const with_box_size: box_size: usize,
-        with_beads: beads: TrackBeads,
-        const with_false_rate: false_rate: f64,
-        const with_camera: camera: Camera,
-        with_map: map: Option<Arc<CameraMap>>,
-        with_fitter: fitter: FitterOptions,
-        const with_gates: gates: Gates,
-        const with_reach: reach: usize,
-        const with_patience: patience: u32,
-        const with_smooth: smooth: Smooth,
-        const with_rotation: rotation: bool,
-        const with_scale: scale: bool,
-        with_calibration: calibration: Option<Arc<Finder>>,
-        with_psf: psf: Option<Arc<Psf>>,
-        const with_clock: clock: bool,
-    }
-
     /// The options of the fit: in photo-electrons of the camera.
     pub(super) fn fit(&self) -> Options {
         self.fitter.fit.with_camera(Some(self.camera))

@@ -24,20 +24,15 @@ pub(super) use write::title;
 /// Bytes of a block.
 const BLOCK: usize = 1 << 22;
 
-/// What the text of a table does not say.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TextOptions {
-    /// So many lines above the names are not looked at.
-    pub skip_lines: usize,
-    /// The mark before decimals, where the numbers do not tell.
-    pub decimal: Option<DecimalMark>,
-}
-
-impl TextOptions {
-    fit_core::__setters! {
-        const with_skip_lines: skip_lines: usize,
-        const with_decimal: decimal: Option<DecimalMark>,
+fit_core::__options! {
+    /// What the text of a table does not say.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct TextOptions {
+        /// So many lines above the names are not looked at.
+        pub skip_lines(const with_skip_lines): usize = 0,
+        /// The mark before decimals, where the numbers do not tell.
+        pub decimal(const with_decimal): Option<DecimalMark> = None,
     }
 }
 

@@ -13,29 +13,31 @@ pub enum Zero {
     Stage,
 }
 
-/// How a calibration is made.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct WidthCalibrationOptions {
-    /// The size of a pixel in nm; only [`WidthCalibration::lateral`](super::WidthCalibration::lateral) depends on it. Range: 1 to
-    /// 10⁵.
-    pub pixel_size: f64,
-    /// Where z is 0.
-    pub zero: Zero,
-    /// The required range of z, in nm; `None` takes the largest possible range.
-    pub range: Option<[f64; 2]>,
-    /// The factor for z due to different refractive indices; see
-    /// [`Astigmatism::from_coefficients`](super::super::curve::Astigmatism::from_coefficients).
-    pub magnification: f64,
-    /// The smallest number of slices of a bead. 5 or more.
-    pub least_slices: usize,
-    /// The side, in pixels, of the windows in which the widths were fitted, if it is known. The calibration stores it,
-    /// so that spots are fitted in windows of the same side
-    /// ([`Finder::box_size`](super::super::find::Finder::box_size)).
-    pub box_size: Option<usize>,
-    /// The smallest number of beads. As many, or half of the beads if that is more, must have slices on both sides of
-    /// every z of the range. 1 or more.
-    pub least_beads: usize,
+fit_core::__options! {
+    /// How a calibration is made.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct WidthCalibrationOptions {
+        /// The size of a pixel in nm; only [`WidthCalibration::lateral`](super::WidthCalibration::lateral) depends on it. Range: 1 to
+        /// 10⁵.
+        pub pixel_size(const with_pixel_size): f64,
+        /// Where z is 0.
+        pub zero(const with_zero): Zero,
+        /// The required range of z, in nm; `None` takes the largest possible range.
+        pub range(const with_range): Option<[f64; 2]>,
+        /// The factor for z due to different refractive indices; see
+        /// [`Astigmatism::from_coefficients`](super::super::curve::Astigmatism::from_coefficients).
+        pub magnification(const with_magnification): f64,
+        /// The smallest number of slices of a bead. 5 or more.
+        pub least_slices(const with_least_slices): usize,
+        /// The side, in pixels, of the windows in which the widths were fitted, if it is known. The calibration stores it,
+        /// so that spots are fitted in windows of the same side
+        /// ([`Finder::box_size`](super::super::find::Finder::box_size)).
+        pub box_size(const with_box_size): Option<usize>,
+        /// The smallest number of beads. As many, or half of the beads if that is more, must have slices on both sides of
+        /// every z of the range. 1 or more.
+        pub least_beads(const with_least_beads): usize,
+    }
 }
 
 impl WidthCalibrationOptions {
@@ -51,16 +53,6 @@ impl WidthCalibrationOptions {
             box_size: None,
             least_beads: 3,
         }
-    }
-
-    fit_core::__setters! {
-        const with_pixel_size: pixel_size: f64,
-        const with_zero: zero: Zero,
-        const with_range: range: Option<[f64; 2]>,
-        const with_magnification: magnification: f64,
-        const with_least_slices: least_slices: usize,
-        const with_box_size: box_size: Option<usize>,
-        const with_least_beads: least_beads: usize,
     }
 
     pub(super) fn check(&self) -> Result<(), CalibrationError> {

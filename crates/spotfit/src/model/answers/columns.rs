@@ -53,20 +53,22 @@ impl ComparedModel {
     }
 }
 
-/// What is asked of fits.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct FitAnswers {
-    /// Columns `cov(a,t)` for each pair of parameters.
-    pub covariance: bool,
-    /// Columns of derived quantities and their errors.
-    pub derived: Vec<DerivedQuantity>,
-    /// Columns `a_low`, `a_high` and `a_interval` at this level.
-    pub intervals: Option<f64>,
-    /// Columns of [`FitStatistics`].
-    pub statistics: bool,
-    /// Columns of the comparison with another model.
-    pub compare: Option<Box<ComparedModel>>,
+fit_core::__options! {
+    /// What is asked of fits.
+    #[derive(Clone, Debug)]
+    #[non_exhaustive]
+    pub struct FitAnswers {
+        /// Columns `cov(a,t)` for each pair of parameters.
+        pub covariance(with_covariance): bool = false,
+        /// Columns of derived quantities and their errors.
+        pub derived(): Vec<DerivedQuantity> = Vec::new(),
+        /// Columns `a_low`, `a_high` and `a_interval` at this level.
+        pub intervals(with_intervals): Option<f64> = None,
+        /// Columns of [`FitStatistics`].
+        pub statistics(with_statistics): bool = false,
+        /// Columns of the comparison with another model.
+        pub compare(with_compare): Option<Box<ComparedModel>> = None,
+    }
 }
 
 /// The columns of a comparison.
@@ -102,13 +104,6 @@ impl AnswerColumn {
 }
 
 impl FitAnswers {
-    fit_core::__setters! {
-        with_covariance: covariance: bool,
-        with_intervals: intervals: Option<f64>,
-        with_statistics: statistics: bool,
-        with_compare: compare: Option<Box<ComparedModel>>,
-    }
-
     /// The same and a quantity, from `NAME=FORMULA`.
     ///
     /// # Errors

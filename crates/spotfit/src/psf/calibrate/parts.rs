@@ -20,36 +20,22 @@ pub struct BeadStack {
     pub heights: Vec<f64>,
 }
 
-/// How a calibration is made.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct PsfCalibrationOptions {
-    /// The distance of the planes of the PSF, in nm; default 50. Range: 1 to 1000.
-    pub step: f64,
-    /// Whether beads may move in x and y during their stack, in proportion to z; default true. The mean motion of all beads
-    /// cannot be told from a PSF that is tilted, and is taken for that.
-    pub drift: bool,
-    /// The most rounds; default 15. Range: 3 to 1000: beads are judged from the third one on.
-    pub rounds: u32,
-    /// Threads; 0, the default, takes one for each processor. Range: up to [`MOST_THREADS`](fit_cpu::MOST_THREADS).
-    pub threads: usize,
-    /// Beads whose residuals are this many times those of the median bead are rejected; default 1.5. Range: above 1.
-    pub worst: f64,
-}
-
-impl Default for PsfCalibrationOptions {
-    fn default() -> Self {
-        Self { step: 50.0, drift: true, rounds: 15, threads: 0, worst: 1.5 }
-    }
-}
-
-impl PsfCalibrationOptions {
-    fit_core::__setters! {
-        const with_step: step: f64,
-        const with_drift: drift: bool,
-        const with_rounds: rounds: u32,
-        const with_threads: threads: usize,
-        const with_worst: worst: f64,
+fit_core::__options! {
+    /// How a calibration is made.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct PsfCalibrationOptions {
+        /// The distance of the planes of the PSF, in nm; default 50. Range: 1 to 1000.
+        pub step(const with_step): f64 = 50.0,
+        /// Whether beads may move in x and y during their stack, in proportion to z; default true. The mean motion of all beads
+        /// cannot be told from a PSF that is tilted, and is taken for that.
+        pub drift(const with_drift): bool = true,
+        /// The most rounds; default 15. Range: 3 to 1000: beads are judged from the third one on.
+        pub rounds(const with_rounds): u32 = 15,
+        /// Threads; 0, the default, takes one for each processor. Range: up to [`MOST_THREADS`](fit_cpu::MOST_THREADS).
+        pub threads(const with_threads): usize = 0,
+        /// Beads whose residuals are this many times those of the median bead are rejected; default 1.5. Range: above 1.
+        pub worst(const with_worst): f64 = 1.5,
     }
 }
 

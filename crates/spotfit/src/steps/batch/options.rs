@@ -5,22 +5,24 @@ use std::str::FromStr;
 
 use crate::table::{PicassoVersion, TableFormat};
 
-/// What all movies of a batch share.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct BatchOptions {
-    /// The folder for the tables. It is made if it is missing.
-    pub out: PathBuf,
-    /// The format of the tables.
-    pub format: TableFormat,
-    /// The Picasso for which its tables are.
-    pub picasso: PicassoVersion,
-    /// Which movies are localized here.
-    pub shard: Shard,
-    /// The number of movies that are localized at a time; they share the threads.
-    pub jobs: usize,
-    /// Localize movies again that were finished when the batch began, and replace files, whoever wrote them.
-    pub overwrite: bool,
+fit_core::__options! {
+    /// What all movies of a batch share.
+    #[derive(Clone, Debug)]
+    #[non_exhaustive]
+    pub struct BatchOptions {
+        /// The folder for the tables. It is made if it is missing.
+        pub out(): PathBuf,
+        /// The format of the tables.
+        pub format(const with_format): TableFormat,
+        /// The Picasso for which its tables are.
+        pub picasso(const with_picasso): PicassoVersion,
+        /// Which movies are localized here.
+        pub shard(const with_shard): Shard,
+        /// The number of movies that are localized at a time; they share the threads.
+        pub jobs(const with_jobs): usize,
+        /// Localize movies again that were finished when the batch began, and replace files, whoever wrote them.
+        pub overwrite(const with_overwrite): bool,
+    }
 }
 
 impl BatchOptions {
@@ -34,14 +36,6 @@ impl BatchOptions {
             jobs: 1,
             overwrite: false,
         }
-    }
-
-    fit_core::__setters! {
-        const with_format: format: TableFormat,
-        const with_picasso: picasso: PicassoVersion,
-        const with_shard: shard: Shard,
-        const with_jobs: jobs: usize,
-        const with_overwrite: overwrite: bool,
     }
 
     /// The table of what came of all movies.

@@ -24,44 +24,26 @@ pub enum Order {
     FirstLowest,
 }
 
-/// How stacks of beads were taken: frames are slices at equal steps of z.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct StackOptions {
-    /// From slice to slice, in nanometres. Range: above 0, to 10⁵. It has no default: 0 is refused.
-    pub step: f64,
-    /// Which slice is highest.
-    pub order: Order,
-    /// Frames taken at each step, one after the other; 1 or more.
-    pub frames_per_step: u32,
-    /// The size of a pixel.
-    pub pixel_size: PixelScale,
-    /// The factor by which z is multiplied, because of different refractive indices. Range: above 0, to 100.
-    pub magnification: f64,
-}
-
-impl Default for StackOptions {
-    fn default() -> Self {
-        Self {
-            step: 0.0,
-            order: Order::default(),
-            frames_per_step: 1,
-            pixel_size: PixelScale::default(),
-            magnification: 1.0,
-        }
+fit_core::__options! {
+    /// How stacks of beads were taken: frames are slices at equal steps of z.
+    #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct StackOptions {
+        /// From slice to slice, in nanometres. Range: above 0, to 10⁵. It has no default: 0 is refused.
+        pub step(const with_step): f64 = 0.0,
+        /// Which slice is highest.
+        pub order(const with_order): Order = Order::default(),
+        /// Frames taken at each step, one after the other; 1 or more.
+        pub frames_per_step(const with_frames_per_step): u32 = 1,
+        /// The size of a pixel.
+        pub pixel_size(const with_pixel_size): PixelScale = PixelScale::default(),
+        /// The factor by which z is multiplied, because of different refractive indices. Range: above 0, to 100.
+        pub magnification(const with_magnification): f64 = 1.0,
     }
 }
 
 impl StackOptions {
-    fit_core::__setters! {
-        const with_step: step: f64,
-        const with_order: order: Order,
-        const with_frames_per_step: frames_per_step: u32,
-        const with_pixel_size: pixel_size: PixelScale,
-        const with_magnification: magnification: f64,
-    }
-
     /// Refuses numbers that are out of their range.
     ///
     /// # Errors

@@ -15,33 +15,20 @@ use crate::steps::{Listener, Note, StepError};
 use crate::{CameraMap, Elliptical, FitterOptions, Shape};
 use spotfit_files::private::sort_by_key;
 
-/// How the widths of spots are calibrated.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct CalibrateOptions {
-    /// How the stacks were taken.
-    pub stack: StackOptions,
-    /// Side of the fitted windows, in pixels; odd. Spots far from the focus are wide.
-    pub box_size: usize,
-    /// The range of z that the calibration must cover, in nanometres; the widest possible one if not given.
-    pub range: Option<[f64; 2]>,
-    /// Where z is 0.
-    pub zero: Zero,
-}
-
-impl Default for CalibrateOptions {
-    fn default() -> Self {
-        Self { stack: StackOptions::default(), box_size: 13, range: None, zero: Zero::default() }
-    }
-}
-
-impl CalibrateOptions {
-    fit_core::__setters! {
-        const with_stack: stack: StackOptions,
-        const with_box_size: box_size: usize,
-        const with_range: range: Option<[f64; 2]>,
-        const with_zero: zero: Zero,
+fit_core::__options! {
+    /// How the widths of spots are calibrated.
+    #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct CalibrateOptions {
+        /// How the stacks were taken.
+        pub stack(const with_stack): StackOptions = StackOptions::default(),
+        /// Side of the fitted windows, in pixels; odd. Spots far from the focus are wide.
+        pub box_size(const with_box_size): usize = 13,
+        /// The range of z that the calibration must cover, in nanometres; the widest possible one if not given.
+        pub range(const with_range): Option<[f64; 2]> = None,
+        /// Where z is 0.
+        pub zero(const with_zero): Zero = Zero::default(),
     }
 }
 

@@ -39,30 +39,21 @@ use judge::{hot, unusable};
 use moments::{Moments, frames};
 use solve::{Level, solve};
 
-/// How a camera is measured.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct CameraOptions {
-    /// Photo-electrons per ADU of all pixels, where no flats tell the gain of each. Range: 1e-12 to 1e12.
-    pub sensitivity: Option<f64>,
-    /// A pixel is hot if its offset is so many standard deviations of all pixels' offsets above their median, or its noise so many
-    /// times the median noise. Range: 2 to 1e6.
-    pub hot: f64,
-}
-
-impl Default for CameraOptions {
-    fn default() -> Self {
-        Self { sensitivity: None, hot: 10.0 }
+fit_core::__options! {
+    /// How a camera is measured.
+    #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct CameraOptions {
+        /// Photo-electrons per ADU of all pixels, where no flats tell the gain of each. Range: 1e-12 to 1e12.
+        pub sensitivity(const with_sensitivity): Option<f64> = None,
+        /// A pixel is hot if its offset is so many standard deviations of all pixels' offsets above their median, or its noise so many
+        /// times the median noise. Range: 2 to 1e6.
+        pub hot(const with_hot): f64 = 10.0,
     }
 }
 
 impl CameraOptions {
-    fit_core::__setters! {
-        const with_sensitivity: sensitivity: Option<f64>,
-        const with_hot: hot: f64,
-    }
-
     /// Refuses numbers that are out of their range.
     ///
     /// # Errors

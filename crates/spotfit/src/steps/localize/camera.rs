@@ -37,42 +37,34 @@ impl FromStr for CameraFrom {
     }
 }
 
-/// What is known of a camera: what is not given is that of [`Camera::default`], and the user is warned of it.
-#[derive(Clone, Debug, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct CameraOptions {
-    /// The value of a dark pixel, in ADU.
-    pub baseline: Option<f64>,
-    /// Photo-electrons per ADU, before EM gain.
-    pub sensitivity: Option<f64>,
-    /// EM gain of an EMCCD camera.
-    pub em_gain: Option<f64>,
-    /// Read noise in photo-electrons.
-    pub read_noise: Option<f64>,
-    /// The maps of a camera whose pixels differ, in place of baseline and read noise. The sensitivity is for maps without gain.
-    pub maps: Option<Given<CameraMap>>,
-    /// What says the numbers that are not given. Default: nothing does.
-    pub from: Option<CameraFrom>,
-    /// A table of cameras by their names, besides the one that is known here, for [`CameraFrom::Metadata`].
-    pub cameras: Option<PathBuf>,
+fit_core::__options! {
+    /// What is known of a camera: what is not given is that of [`Camera::default`], and the user is warned of it.
+    #[derive(Clone, Debug)]
+    #[cfg_attr(
+        feature = "serde",
+        derive(serde::Serialize, serde::Deserialize),
+        serde(default, deny_unknown_fields)
+    )]
+    #[non_exhaustive]
+    pub struct CameraOptions {
+        /// The value of a dark pixel, in ADU.
+        pub baseline(const with_baseline): Option<f64> = None,
+        /// Photo-electrons per ADU, before EM gain.
+        pub sensitivity(const with_sensitivity): Option<f64> = None,
+        /// EM gain of an EMCCD camera.
+        pub em_gain(const with_em_gain): Option<f64> = None,
+        /// Read noise in photo-electrons.
+        pub read_noise(const with_read_noise): Option<f64> = None,
+        /// The maps of a camera whose pixels differ, in place of baseline and read noise. The sensitivity is for maps without gain.
+        pub maps(with_maps): Option<Given<CameraMap>> = None,
+        /// What says the numbers that are not given. Default: nothing does.
+        pub from(const with_from): Option<CameraFrom> = None,
+        /// A table of cameras by their names, besides the one that is known here, for [`CameraFrom::Metadata`].
+        pub cameras(with_cameras): Option<PathBuf> = None,
+    }
 }
 
 impl CameraOptions {
-    fit_core::__setters! {
-        const with_baseline: baseline: Option<f64>,
-        const with_sensitivity: sensitivity: Option<f64>,
-        const with_em_gain: em_gain: Option<f64>,
-        const with_read_noise: read_noise: Option<f64>,
-        with_maps: maps: Option<Given<CameraMap>>,
-        const with_from: from: Option<CameraFrom>,
-        with_cameras: cameras: Option<PathBuf>,
-    }
-
     /// The camera without its maps, if anything is given of it.
     pub fn camera(&self) -> Option<Camera> {
         let Self { baseline, em_gain, read_noise, .. } = *self;

@@ -30,64 +30,66 @@ pub fn usual_background(estimator: Estimator) -> Background {
     }
 }
 
-/// How a movie is localized.
-///
-/// A new option of the localizer is one of [`localize::LocalizeOptions`] alone, unless it depends on the movie or names a
-/// file.
-#[derive(Clone, Debug, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct LocalizeOptions {
-    /// What depends on no movie and no file. What the other options say replaces it: box, region, positions, camera and
-    /// maps, defects, calibration, PSF, estimator, background, and the limits and known widths of sigma that are given.
-    pub localizer: localize::LocalizeOptions,
-    /// The camera.
-    pub camera: CameraOptions,
-    /// Side of the windows, in pixels if it has no unit; in nanometres the nearest odd number of pixels. Default:
-    /// [`localize::LocalizeOptions::usual_box`].
-    pub box_size: Option<Length>,
-    /// Where to look: first column, first row, columns, rows, as in `0,0,64,64` or `0,0,12.8um,12.8um`.
-    pub roi: Option<String>,
-    /// The known width of spots in place of the shape, as in `130nm` or `1.2,1.4` along x and y; in pixels if it has no unit.
-    pub fixed_sigma: Option<String>,
-    /// The smallest sigma, in pixels if it has no unit.
-    pub sigma_min: Option<Length>,
-    /// The largest sigma, in pixels if it has no unit.
-    pub sigma_max: Option<Length>,
-    /// The estimator. Default: least squares; with a PSF, or with emitters that may overlap, maximum likelihood.
-    pub estimator: Option<Estimator>,
-    /// The background. Default: not negative for maximum likelihood, if that is given, there is no PSF, and emitters do not overlap; otherwise
-    /// free.
-    pub background: Option<Background>,
-    /// Positions to fit in place of detected spots: a table of localizations, or `-` for standard input.
-    pub positions: Option<Given<Positions>>,
-    /// Defective pixels. Default: nothing is masked, and a note says so if the first frames show any.
-    pub defects: Option<DefectsOption>,
-    /// A calibration by which z follows from the two widths. The shape is elliptical then, if it would be circular.
-    pub calibration: Option<Given<Finder>>,
-    /// A measured PSF, with which x, y and z are fitted, or that the movie's own is to be learnt. By maximum likelihood, if nothing else is said.
-    pub psf: Option<PsfOption>,
-    /// The most frames that a PSF is learnt from, taken from all of the movie. Range: 1 or more. Default: 1000.
-    pub learn_frames: Option<usize>,
-    /// The radius within which Gaussians get all of their light, an aperture correction; in pixels if it has no unit. Range: 3 to 32 pixels. Not with a
-    /// PSF.
-    pub aperture: Option<Length>,
-    /// The frames from A to B, `A:B`, counted from 1; both are meant, and either may be left out.
-    pub frames: Option<String>,
-    /// Only localizations for which this condition holds are written.
-    pub filter: Option<String>,
-    /// When frames were taken, for a column `time` in seconds since the first. Default: there is none.
-    pub frame_time: Option<FrameTime>,
-    /// The size of a pixel.
-    pub pixel_size: PixelScale,
-    /// Where (0, 0) is, except in Picasso's tables.
-    pub origin: Origin,
-    /// The [preset](crate::steps::preset) that some of these are of: records name it among the inputs.
-    pub preset: Option<PathBuf>,
+fit_core::__options! {
+    /// How a movie is localized.
+    ///
+    /// A new option of the localizer is one of [`localize::LocalizeOptions`] alone, unless it depends on the movie or names a
+    /// file.
+    #[derive(Clone, Debug)]
+    #[cfg_attr(
+        feature = "serde",
+        derive(serde::Serialize, serde::Deserialize),
+        serde(default, deny_unknown_fields)
+    )]
+    #[non_exhaustive]
+    pub struct LocalizeOptions {
+        /// What depends on no movie and no file. What the other options say replaces it: box, region, positions, camera and
+        /// maps, defects, calibration, PSF, estimator, background, and the limits and known widths of sigma that are given.
+        pub localizer(with_localizer): localize::LocalizeOptions = localize::LocalizeOptions::default(),
+        /// The camera.
+        pub camera(with_camera): CameraOptions = CameraOptions::default(),
+        /// Side of the windows, in pixels if it has no unit; in nanometres the nearest odd number of pixels. Default:
+        /// [`localize::LocalizeOptions::usual_box`].
+        pub box_size(const with_box_size): Option<Length> = None,
+        /// Where to look: first column, first row, columns, rows, as in `0,0,64,64` or `0,0,12.8um,12.8um`.
+        pub roi(with_roi): Option<String> = None,
+        /// The known width of spots in place of the shape, as in `130nm` or `1.2,1.4` along x and y; in pixels if it has no unit.
+        pub fixed_sigma(with_fixed_sigma): Option<String> = None,
+        /// The smallest sigma, in pixels if it has no unit.
+        pub sigma_min(const with_sigma_min): Option<Length> = None,
+        /// The largest sigma, in pixels if it has no unit.
+        pub sigma_max(const with_sigma_max): Option<Length> = None,
+        /// The estimator. Default: least squares; with a PSF, or with emitters that may overlap, maximum likelihood.
+        pub estimator(const with_estimator): Option<Estimator> = None,
+        /// The background. Default: not negative for maximum likelihood, if that is given, there is no PSF, and emitters do not overlap; otherwise
+        /// free.
+        pub background(const with_background): Option<Background> = None,
+        /// Positions to fit in place of detected spots: a table of localizations, or `-` for standard input.
+        pub positions(with_positions): Option<Given<Positions>> = None,
+        /// Defective pixels. Default: nothing is masked, and a note says so if the first frames show any.
+        pub defects(with_defects): Option<DefectsOption> = None,
+        /// A calibration by which z follows from the two widths. The shape is elliptical then, if it would be circular.
+        pub calibration(with_calibration): Option<Given<Finder>> = None,
+        /// A measured PSF, with which x, y and z are fitted, or that the movie's own is to be learnt. By maximum likelihood, if nothing else is said.
+        pub psf(with_psf): Option<PsfOption> = None,
+        /// The most frames that a PSF is learnt from, taken from all of the movie. Range: 1 or more. Default: 1000.
+        pub learn_frames(const with_learn_frames): Option<usize> = None,
+        /// The radius within which Gaussians get all of their light, an aperture correction; in pixels if it has no unit. Range: 3 to 32 pixels. Not with a
+        /// PSF.
+        pub aperture(const with_aperture): Option<Length> = None,
+        /// The frames from A to B, `A:B`, counted from 1; both are meant, and either may be left out.
+        pub frames(with_frames): Option<String> = None,
+        /// Only localizations for which this condition holds are written.
+        pub filter(with_filter): Option<String> = None,
+        /// When frames were taken, for a column `time` in seconds since the first. Default: there is none.
+        pub frame_time(with_frame_time): Option<FrameTime> = None,
+        /// The size of a pixel.
+        pub pixel_size(const with_pixel_size): PixelScale = PixelScale::default(),
+        /// Where (0, 0) is, except in Picasso's tables.
+        pub origin(const with_origin): Origin = Origin::default(),
+        /// The [preset](crate::steps::preset) that some of these are of: records name it among the inputs.
+        pub preset(with_preset): Option<PathBuf> = None,
+    }
 }
 
 /// What is asked for, for pixels of some size.
@@ -99,30 +101,6 @@ pub(crate) struct Told {
 }
 
 impl LocalizeOptions {
-    fit_core::__setters! {
-        with_localizer: localizer: localize::LocalizeOptions,
-        with_camera: camera: CameraOptions,
-        const with_box_size: box_size: Option<Length>,
-        with_roi: roi: Option<String>,
-        with_fixed_sigma: fixed_sigma: Option<String>,
-        const with_sigma_min: sigma_min: Option<Length>,
-        const with_sigma_max: sigma_max: Option<Length>,
-        const with_estimator: estimator: Option<Estimator>,
-        const with_background: background: Option<Background>,
-        with_positions: positions: Option<Given<Positions>>,
-        with_defects: defects: Option<DefectsOption>,
-        with_calibration: calibration: Option<Given<Finder>>,
-        with_psf: psf: Option<PsfOption>,
-        const with_learn_frames: learn_frames: Option<usize>,
-        const with_aperture: aperture: Option<Length>,
-        with_frames: frames: Option<String>,
-        with_filter: filter: Option<String>,
-        with_frame_time: frame_time: Option<FrameTime>,
-        const with_pixel_size: pixel_size: PixelScale,
-        const with_origin: origin: Origin,
-        with_preset: preset: Option<PathBuf>,
-    }
-
     /// What is asked for where pixels have this size in nanometres, if it is known, for callers that have frames of their own:
     /// the options of a [`Localizer`](localize::Localizer), without positions; the columns of a
     /// table in pixels, and what is odd about them. Files are read.

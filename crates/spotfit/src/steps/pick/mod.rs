@@ -15,21 +15,16 @@ use report::Sums;
 /// So many rows are looked at before somebody is asked whether to go on.
 const STRIDE: usize = 1 << 12;
 
-/// Which parts are looked at.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct PickOptions {
-    /// The parts. There must be one.
-    pub picks: Vec<Pick>,
-    /// Only localizations for which this condition holds count.
-    pub filter: Option<String>,
-}
-
-impl PickOptions {
-    fit_core::__setters! {
-        with_picks: picks: Vec<Pick>,
-        with_filter: filter: Option<String>,
+fit_core::__options! {
+    /// Which parts are looked at.
+    #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct PickOptions {
+        /// The parts. There must be one.
+        pub picks(with_picks): Vec<Pick> = Vec::new(),
+        /// Only localizations for which this condition holds count.
+        pub filter(with_filter): Option<String> = None,
     }
 }
 

@@ -11,84 +11,48 @@ use crate::steps::StepError;
 use crate::table::Meaning;
 use crate::{Length, OutOfRange};
 
-/// What a picture of tables looks like.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct RenderOptions {
-    /// Side of a pixel of the picture. If not given, it is half the median uncertainty, rounded, and more if the field is large or
-    /// localizations are few.
-    pub pixel: Option<Length>,
-    /// Left, top, right and bottom edge of what is shown; without a unit they are in that of the table. If not given: the field
-    /// of view, if the table says it, or else all localizations but those far from all others.
-    pub extent: Option<[Length; 4]>,
-    /// How wide each spot is.
-    pub blur: Blur,
-    /// The colours: inferno if not given, or turbo for values.
-    pub colour_map: Option<ColourMap>,
-    /// The column that colours show; `density` shows density only. If not given: `z`, if the table has it and no `colour_map` is
-    /// given.
-    pub colour_by: Option<String>,
-    /// The values with the first and the last colour; if not given, the 1st and the 99th percentile of the localizations.
-    pub colour_range: Option<[f64; 2]>,
-    /// A colour for each table. Several tables are magenta, green, cyan, yellow, … if none is given.
-    pub colours: Vec<Colour>,
-    /// Show only the localizations for which this condition holds; before the drift is taken out.
-    pub filter: Option<String>,
-    /// Share of the lit pixels that are saturated. If not given: 0.05; up to 0.2 where the picture would be dark, less where it
-    /// would be bright nearly everywhere.
-    pub saturated: Option<f64>,
-    /// Brightness is density to this power: below 1, faint parts become brighter.
-    pub gamma: f64,
-    /// Length of the scale bar; without a unit it is in that of the table. 0 for no bar and no legend; a round length if not given.
-    pub scale_bar: Option<Length>,
-    /// Give the density itself, localizations per pixel.
-    pub raw: bool,
-    /// Also give the shades of a grey picture with 16 bits.
-    pub deep_grey: bool,
-    /// The most pixels that the picture may have; each takes 7 to 15 bytes of memory.
-    pub max_pixels: usize,
-}
-
-impl Default for RenderOptions {
-    fn default() -> Self {
-        Self {
-            pixel: None,
-            extent: None,
-            blur: Blur::default(),
-            colour_map: None,
-            colour_by: None,
-            colour_range: None,
-            colours: Vec::new(),
-            filter: None,
-            saturated: None,
-            gamma: 1.0,
-            scale_bar: None,
-            raw: false,
-            deep_grey: false,
-            max_pixels: MOST_PIXELS,
-        }
+fit_core::__options! {
+    /// What a picture of tables looks like.
+    #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct RenderOptions {
+        /// Side of a pixel of the picture. If not given, it is half the median uncertainty, rounded, and more if the field is large or
+        /// localizations are few.
+        pub pixel(const with_pixel): Option<Length> = None,
+        /// Left, top, right and bottom edge of what is shown; without a unit they are in that of the table. If not given: the field
+        /// of view, if the table says it, or else all localizations but those far from all others.
+        pub extent(const with_extent): Option<[Length; 4]> = None,
+        /// How wide each spot is.
+        pub blur(const with_blur): Blur = Blur::default(),
+        /// The colours: inferno if not given, or turbo for values.
+        pub colour_map(const with_colour_map): Option<ColourMap> = None,
+        /// The column that colours show; `density` shows density only. If not given: `z`, if the table has it and no `colour_map` is
+        /// given.
+        pub colour_by(with_colour_by): Option<String> = None,
+        /// The values with the first and the last colour; if not given, the 1st and the 99th percentile of the localizations.
+        pub colour_range(const with_colour_range): Option<[f64; 2]> = None,
+        /// A colour for each table. Several tables are magenta, green, cyan, yellow, … if none is given.
+        pub colours(with_colours): Vec<Colour> = Vec::new(),
+        /// Show only the localizations for which this condition holds; before the drift is taken out.
+        pub filter(with_filter): Option<String> = None,
+        /// Share of the lit pixels that are saturated. If not given: 0.05; up to 0.2 where the picture would be dark, less where it
+        /// would be bright nearly everywhere.
+        pub saturated(const with_saturated): Option<f64> = None,
+        /// Brightness is density to this power: below 1, faint parts become brighter.
+        pub gamma(const with_gamma): f64 = 1.0,
+        /// Length of the scale bar; without a unit it is in that of the table. 0 for no bar and no legend; a round length if not given.
+        pub scale_bar(const with_scale_bar): Option<Length> = None,
+        /// Give the density itself, localizations per pixel.
+        pub raw(const with_raw): bool = false,
+        /// Also give the shades of a grey picture with 16 bits.
+        pub deep_grey(const with_deep_grey): bool = false,
+        /// The most pixels that the picture may have; each takes 7 to 15 bytes of memory.
+        pub max_pixels(const with_max_pixels): usize = MOST_PIXELS,
     }
 }
 
 impl RenderOptions {
-    fit_core::__setters! {
-        const with_pixel: pixel: Option<Length>,
-        const with_extent: extent: Option<[Length; 4]>,
-        const with_blur: blur: Blur,
-        const with_colour_map: colour_map: Option<ColourMap>,
-        with_colour_by: colour_by: Option<String>,
-        const with_colour_range: colour_range: Option<[f64; 2]>,
-        with_colours: colours: Vec<Colour>,
-        with_filter: filter: Option<String>,
-        const with_saturated: saturated: Option<f64>,
-        const with_gamma: gamma: f64,
-        const with_scale_bar: scale_bar: Option<Length>,
-        const with_raw: raw: bool,
-        const with_deep_grey: deep_grey: bool,
-        const with_max_pixels: max_pixels: usize,
-    }
-
     /// Checks what needs no table, for so many tables and drifts.
     ///
     /// # Errors

@@ -29,34 +29,21 @@ pub use numbers::Number;
 pub use part::{Part, PerFrame};
 pub use spread::Spread;
 
-/// What is to be found out about a table.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct StatsOptions {
-    /// Also describe the rows for which this condition holds.
-    pub filter: Option<String>,
-    /// Find the precision from nearest neighbours ([`nena`](crate::statistics::nena())).
-    pub nena: bool,
-    /// Find the resolution by Fourier ring correlation ([`frc`](crate::statistics::frc())).
-    pub frc: bool,
-    /// Also find out what only the page tells: the picture with which it begins, and rows that may have been localized twice.
-    #[serde(skip)]
-    pub page: bool,
-}
-
-impl Default for StatsOptions {
-    fn default() -> Self {
-        Self { filter: None, nena: true, frc: true, page: false }
-    }
-}
-
-impl StatsOptions {
-    fit_core::__setters! {
-        with_filter: filter: Option<String>,
-        const with_nena: nena: bool,
-        const with_frc: frc: bool,
-        const with_page: page: bool,
+fit_core::__options! {
+    /// What is to be found out about a table.
+    #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct StatsOptions {
+        /// Also describe the rows for which this condition holds.
+        pub filter(with_filter): Option<String> = None,
+        /// Find the precision from nearest neighbours ([`nena`](crate::statistics::nena())).
+        pub nena(const with_nena): bool = true,
+        /// Find the resolution by Fourier ring correlation ([`frc`](crate::statistics::frc())).
+        pub frc(const with_frc): bool = true,
+        /// Also find out what only the page tells: the picture with which it begins, and rows that may have been localized twice.
+        #[serde(skip)]
+        pub page(const with_page): bool = false,
     }
 }
 

@@ -1,16 +1,12 @@
 //! What the system is asked for so that answers come in time.
 
-/// What is asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Realtime {
-    /// The processor to run on, from 0; any if not given.
-    pub processor: Option<usize>,
-}
-
-impl Realtime {
-    fit_core::__setters! {
-        const with_processor: processor: Option<usize>,
+fit_core::__options! {
+    /// What is asked for.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Realtime {
+        /// The processor to run on, from 0; any if not given.
+        pub processor(const with_processor): Option<usize> = None,
     }
 }
 

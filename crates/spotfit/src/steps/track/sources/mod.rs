@@ -58,23 +58,17 @@ pub enum Arrived<'a> {
     End,
 }
 
-/// What was lost on the way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[non_exhaustive]
-pub struct Lost {
-    /// Frames that were lost, by the camera or because nobody was fast enough to read them.
-    pub missed: u64,
-    /// Reads of a frame that was overwritten meanwhile, or was not where it should have been.
-    pub torn: u64,
-    /// Frames whose number is not above that of the frame before.
-    pub disorder: u64,
-}
-
-impl Lost {
-    fit_core::__setters! {
-        const with_missed: missed: u64,
-        const with_torn: torn: u64,
-        const with_disorder: disorder: u64,
+fit_core::__options! {
+    /// What was lost on the way.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+    #[non_exhaustive]
+    pub struct Lost {
+        /// Frames that were lost, by the camera or because nobody was fast enough to read them.
+        pub missed(const with_missed): u64 = 0,
+        /// Reads of a frame that was overwritten meanwhile, or was not where it should have been.
+        pub torn(const with_torn): u64 = 0,
+        /// Frames whose number is not above that of the frame before.
+        pub disorder(const with_disorder): u64 = 0,
     }
 }
 
