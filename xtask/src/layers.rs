@@ -5,11 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde::Deserialize;
 
-use crate::TaskError;
+use crate::{TaskError, cargo, none};
 
 /// A library, and the crates of the workspace that it may need.
 type Layer = (&'static str, &'static [&'static str]);
@@ -152,8 +151,7 @@ fn violations(packages: &[Package], layers: &[Layer]) -> Vec<String> {
 /// Proves that no library needs a crate of the workspace that it may not know.
 pub(crate) fn check(root: &Path) -> Result<(), TaskError> {
     let what = "cargo metadata";
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
+    let output = cargo()
         .args(["metadata", "--no-deps", "--format-version", "1", "--manifest-path"])
         .arg(root.join("Cargo.toml"))
         .output()
@@ -167,9 +165,8 @@ pub(crate) fn check(root: &Path) -> Result<(), TaskError> {
     let wrong = violations(&metadata.packages, LAYERS);
     if wrong.is_empty() {
         println!("{} libraries need what they may", LAYERS.len());
-        return Ok(());
     }
-    Err(TaskError::Layers(wrong))
+    none(wrong)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::TaskError;
+use crate::{TaskError, none};
 
 /// A fault.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ pub(crate) fn check(root: &Path, words: &[String]) -> Result<(), TaskError> {
             survivors.push(format!("{name} survives: cargo test {}", mutant.test.join(" ")));
         }
     }
-    if survivors.is_empty() { Ok(()) } else { Err(TaskError::Mutants(survivors)) }
+    none(survivors)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use fit_gpu_kernel::Source;
 
-use crate::TaskError;
+use crate::{TaskError, source};
 
 /// A Rust compiler with the sources of `core`.
 pub(crate) struct Compiler {
@@ -124,8 +124,7 @@ impl Compiler {
             ]);
         run(&format!("compiling {}", kernel.name), &mut command)?;
         let file = target.join(TARGET).join("release/deps/fit_gpu_kernel.s");
-        let text = std::fs::read_to_string(&file)
-            .map_err(|source| TaskError::File { file: file.display().to_string(), source })?;
+        let text = source::text(&file)?;
         let text = with_plain_names(&text);
         Ok(match kernel.build.most_registers {
             Some(most) => with_few_registers(&text, most),
