@@ -18,7 +18,7 @@ mod toolchain;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Output};
 
 use clap::{Parser, Subcommand};
 
@@ -174,6 +174,17 @@ fn run(command: Task) -> Result<ExitCode, TaskError> {
 
 fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// What a program gives, if it succeeds.
+fn output_of(what: &str, command: &mut Command) -> Result<Output, TaskError> {
+    let failed = |output: String| TaskError::Failed { what: what.to_owned(), output };
+    let output = command.output().map_err(|error| failed(error.to_string()))?;
+    if output.status.success() {
+        return Ok(output);
+    }
+    let said = [output.stdout, output.stderr].concat();
+    Err(failed(String::from_utf8_lossy(&said).into_owned()))
 }
 
 /// What a program ended with.
