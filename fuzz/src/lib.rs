@@ -13,15 +13,18 @@ use std::sync::LazyLock;
 
 use formats::Format;
 
-static FORMATS: LazyLock<Vec<Format>> = LazyLock::new(formats::formats);
+/// All formats, with the names of their targets.
+static FORMATS: LazyLock<Vec<(String, Format)>> = LazyLock::new(|| {
+    formats::formats().into_iter().map(|format| (formats::target(format.name), format)).collect()
+});
 
-/// Reads a file of the format with that name. What is wrong with the file does not matter, as long as it is said.
+/// Reads a file of the format of a target. What is wrong with the file does not matter, as long as it is said.
 ///
 /// # Panics
 /// If the reader panics, breaks a promise, or refuses the file without a word.
-pub fn read(format: &str, file: &[u8]) {
-    let format = FORMATS.iter().find(|known| known.name == format);
-    let format = format.expect("a format of that name");
+pub fn read(target: &str, file: &[u8]) {
+    let known = FORMATS.iter().find(|(name, _)| name == target);
+    let (_, format) = known.expect("a format of that target");
     // How the file is read, as a pipe or from somewhere within: the bytes choose.
     let how = file.iter().map(|&byte| u64::from(byte)).sum();
     if let Err(reason) = (format.read)(file, how) {
@@ -30,6 +33,6 @@ pub fn read(format: &str, file: &[u8]) {
 }
 
 /// The names of the targets, with files that are right, to start from.
-pub fn corpora() -> impl Iterator<Item = (String, &'static [Vec<u8>])> {
-    FORMATS.iter().map(|format| (formats::target(format.name), format.seeds.as_slice()))
+pub fn corpora() -> impl Iterator<Item = (&'static str, &'static [Vec<u8>])> {
+    FORMATS.iter().map(|(name, format)| (name.as_str(), format.seeds.as_slice()))
 }

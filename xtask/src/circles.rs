@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::TaskError;
+use crate::{TaskError, none, source};
 
 /// Two files may import each other, for instance a module and its part.
 const MOST: usize = 2;
@@ -135,24 +135,15 @@ fn read(code: &str) -> (Vec<Import>, Vec<Vec<String>>) {
     (imports, mentions)
 }
 
-/// All files below a folder.
-fn files(folder: &Path, module: &[String], found: &mut Vec<File>) -> std::io::Result<()> {
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        let stem =
-            path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        if path.is_dir() {
-            files(&path, &[module, &[stem]].concat(), found)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let own = match stem.as_str() {
-                "lib" | "main" | "mod" => module.to_vec(),
-                _ => [module, &[stem]].concat(),
-            };
-            let (imports, mentions) = read(&code_of(&std::fs::read_to_string(&path)?));
-            found.push(File { path, module: own, imports, mentions });
-        }
+impl File {
+    /// A file with a text, by its place in the source of its crate.
+    fn new(path: &Path, place: &str, text: &str) -> Self {
+        let words = place.trim_end_matches(".rs").split('/');
+        let mut module: Vec<String> = words.map(str::to_owned).collect();
+        module.pop_if(|last| ["lib", "main", "mod"].contains(&last.as_str()));
+        let (imports, mentions) = read(&code_of(text));
+        Self { path: path.to_owned(), module, imports, mentions }
     }
-    Ok(())
 }
 
 /// A crate's files by the modules that they are.
@@ -248,20 +239,15 @@ fn circles(files: &[File]) -> Vec<Vec<PathBuf>> {
 
 /// Proves that no more than two files of a library import each other in a circle.
 pub(crate) fn check(root: &Path) -> Result<(), TaskError> {
-    let crates = root.join("crates");
-    let failed = |file: &Path, source| TaskError::File { file: file.display().to_string(), source };
-    let mut wrong = Vec::new();
-    let mut count = 0;
-    let entries = std::fs::read_dir(&crates).map_err(|source| failed(&crates, source))?;
-    for entry in entries {
-        let folder = entry.map_err(|source| failed(&crates, source))?.path();
-        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for (name, files) in source::crates(root)? {
         if !(name.starts_with("fit-") || OTHERS.contains(&&*name)) {
             continue;
         }
-        let source = folder.join("src");
-        let mut found = Vec::new();
-        files(&source, &[], &mut found).map_err(|error| failed(&source, error))?;
+        let own = root.join("crates").join(&name).join("src");
+        let file =
+            |path: &PathBuf| Ok(File::new(path, &source::place(&own, path), &source::text(path)?));
+        let found = files.iter().map(file).collect::<Result<Vec<File>, TaskError>>()?;
         count += found.len();
         for circle in circles(&found) {
             let names = circle.iter().map(|file| file.strip_prefix(root).unwrap_or(file).display());
@@ -271,9 +257,8 @@ pub(crate) fn check(root: &Path) -> Result<(), TaskError> {
     }
     if wrong.is_empty() {
         println!("no circle of more than {MOST} among {count} files");
-        return Ok(());
     }
-    Err(TaskError::Circles(wrong))
+    none(wrong)
 }
 
 #[cfg(test)]
@@ -281,16 +266,7 @@ mod tests {
     use super::*;
 
     fn crate_of(files: &[(&str, &str)]) -> Vec<File> {
-        let of = |&(path, text): &(&str, &str)| {
-            let mut module: Vec<String> =
-                path.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
-            if ["lib", "mod"].contains(&module[module.len() - 1].as_str()) {
-                module.pop();
-            }
-            let (imports, mentions) = read(&code_of(text));
-            File { path: path.into(), module, imports, mentions }
-        };
-        files.iter().map(of).collect()
+        files.iter().map(|(path, text)| File::new(Path::new(path), path, text)).collect()
     }
 
     /// Proves that a circle is found through modules that gather others, aliases and paths in the code, and that neither

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::TaskError;
 use crate::ptx::root;
+use crate::{TaskError, none};
 
 /// The tests in which compute-sanitizer looks for wrong accesses: every way to the device and back, and curves.
 const SANITIZED: [(&str, &str); 2] = [
@@ -268,7 +268,7 @@ impl GpuCheck {
         }
         if device.is_empty() {
             wrong.push("no GPU was measured".to_owned());
-            return Err(TaskError::Gpu(wrong));
+            return Err(TaskError::Found(wrong));
         }
         let sound = wrong.is_empty();
         let folder = device.to_lowercase().replace(' ', "-");
@@ -297,7 +297,7 @@ impl GpuCheck {
                 .map_err(TaskError::of_file(&file))?;
             println!("written: {}", file.display());
         }
-        if wrong.is_empty() { Ok(()) } else { Err(TaskError::Gpu(wrong)) }
+        none(wrong)
     }
 
     /// Looks for wrong accesses in a few tests, where there is a program for that.

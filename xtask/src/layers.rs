@@ -5,11 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde::Deserialize;
 
-use crate::TaskError;
+use crate::{TaskError, cargo, none, output_of};
 
 /// A library, and the crates of the workspace that it may need.
 type Layer = (&'static str, &'static [&'static str]);
@@ -152,24 +151,15 @@ fn violations(packages: &[Package], layers: &[Layer]) -> Vec<String> {
 /// Proves that no library needs a crate of the workspace that it may not know.
 pub(crate) fn check(root: &Path) -> Result<(), TaskError> {
     let what = "cargo metadata";
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["metadata", "--no-deps", "--format-version", "1", "--manifest-path"])
-        .arg(root.join("Cargo.toml"))
-        .output()
-        .map_err(|error| TaskError::Missing(format!("cargo cannot be run: {error}")))?;
-    let failed = |output: String| TaskError::Failed { what: what.to_owned(), output };
-    if !output.status.success() {
-        return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
-    }
-    let metadata: Metadata =
-        serde_json::from_slice(&output.stdout).map_err(|error| failed(error.to_string()))?;
+    let words = ["metadata", "--no-deps", "--format-version", "1", "--manifest-path"];
+    let output = output_of(what, cargo().args(words).arg(root.join("Cargo.toml")))?;
+    let metadata: Metadata = serde_json::from_slice(&output.stdout)
+        .map_err(|error| TaskError::Failed { what: what.to_owned(), output: error.to_string() })?;
     let wrong = violations(&metadata.packages, LAYERS);
     if wrong.is_empty() {
         println!("{} libraries need what they may", LAYERS.len());
-        return Ok(());
     }
-    Err(TaskError::Layers(wrong))
+    none(wrong)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ mod toolchain;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Output};
 
 use clap::{Parser, Subcommand};
 
@@ -121,24 +121,12 @@ enum TaskError {
     /// What was checked is not as it should be.
     #[error("the check failed:\n{}\n`cargo xtask ptx` makes the files anew", .0.join("\n"))]
     Check(Vec<String>),
-    /// Files import each other.
+    /// What was looked for and must not be, line by line.
     #[error("{}", .0.join("\n"))]
-    Circles(Vec<String>),
-    /// Crates need what they may not.
-    #[error("{}", .0.join("\n"))]
-    Layers(Vec<String>),
-    /// Names stand for two things, options cannot grow, or columns are named by strings.
-    #[error("{}", .0.join("\n"))]
-    Names(Vec<String>),
+    Found(Vec<String>),
     /// A picture is not what is committed.
     #[error("{made} is not {committed}: {reason}")]
     Picture { committed: String, made: String, reason: String },
-    /// What is wrong on a GPU.
-    #[error("{}", .0.join("\n"))]
-    Gpu(Vec<String>),
-    /// Faults that no test finds.
-    #[error("{}", .0.join("\n"))]
-    Mutants(Vec<String>),
     /// No kernel has that name.
     #[error("there is no kernel '{0}'; kernels/manifest.json lists them")]
     NoKernel(String),
@@ -152,39 +140,51 @@ impl TaskError {
     }
 }
 
+/// An error if something was found that must not be.
+fn none(found: Vec<String>) -> Result<(), TaskError> {
+    if found.is_empty() { Ok(()) } else { Err(TaskError::Found(found)) }
+}
+
 fn main() -> ExitCode {
-    let Arguments { command } = Arguments::parse();
-    let result = match command {
-        Task::Ptx { show: Some(name), .. } => ptx::show(&name).map(|()| ExitCode::SUCCESS),
-        Task::Ptx { repack: true, .. } => ptx::repack().map(|()| ExitCode::SUCCESS),
-        Task::Ptx { check: false, .. } => ptx::make().map(|()| ExitCode::SUCCESS),
-        Task::Ptx { check: true, all, .. } => {
-            let assembled = if all { Assembled::All } else { Assembled::Sample };
-            ptx::check(assembled).map(|()| ExitCode::SUCCESS)
-        }
-        Task::Circles => circles::check(&ptx::root()).map(|()| ExitCode::SUCCESS),
-        Task::Layers => layers::check(&ptx::root()).map(|()| ExitCode::SUCCESS),
-        Task::Names => names::check(&ptx::root()).map(|()| ExitCode::SUCCESS),
-        Task::Picture { committed, made } => {
-            pictures::compare(&committed, &made).map(|()| ExitCode::SUCCESS)
-        }
-        Task::Times { write } => times::report(&ptx::root(), write).map(|()| ExitCode::SUCCESS),
-        Task::GpuCheck(check) => check.run().map(|()| ExitCode::SUCCESS),
-        Task::Mutants { names } => mutants::check(&ptx::root(), &names).map(|()| ExitCode::SUCCESS),
-        Task::Nightly { arguments } => nightly(&arguments),
-        Task::Bench { arguments } => bench(&arguments),
-    };
-    match result {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("xtask: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    run(Arguments::parse().command).unwrap_or_else(|error| {
+        eprintln!("xtask: {error}");
+        ExitCode::FAILURE
+    })
+}
+
+fn run(command: Task) -> Result<ExitCode, TaskError> {
+    match command {
+        Task::Ptx { show: Some(name), .. } => ptx::show(&name),
+        Task::Ptx { repack: true, .. } => ptx::repack(),
+        Task::Ptx { check: false, .. } => ptx::make(),
+        Task::Ptx { check: true, all: true, .. } => ptx::check(Assembled::All),
+        Task::Ptx { check: true, .. } => ptx::check(Assembled::Sample),
+        Task::Circles => circles::check(&ptx::root()),
+        Task::Layers => layers::check(&ptx::root()),
+        Task::Names => names::check(&ptx::root()),
+        Task::Picture { committed, made } => pictures::compare(&committed, &made),
+        Task::Times { write } => times::report(&ptx::root(), write),
+        Task::GpuCheck(check) => check.run(),
+        Task::Mutants { names } => mutants::check(&ptx::root(), &names),
+        Task::Nightly { arguments } => return nightly(&arguments),
+        Task::Bench { arguments } => return bench(&arguments),
+    }?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// What a program gives, if it succeeds.
+fn output_of(what: &str, command: &mut Command) -> Result<Output, TaskError> {
+    let failed = |output: String| TaskError::Failed { what: what.to_owned(), output };
+    let output = command.output().map_err(|error| failed(error.to_string()))?;
+    if output.status.success() {
+        return Ok(output);
+    }
+    let said = [output.stdout, output.stderr].concat();
+    Err(failed(String::from_utf8_lossy(&said).into_owned()))
 }
 
 /// What a program ended with.

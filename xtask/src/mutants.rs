@@ -1,9 +1,9 @@
 //! `cargo xtask mutants`: faults that the tests must find. Each is a patch in xtask/mutants, which names the test that finds it.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
-use crate::TaskError;
+use crate::{TaskError, none, output_of};
 
 /// A fault.
 #[derive(Debug)]
@@ -34,21 +34,10 @@ fn parse(patch: PathBuf, text: &str) -> Result<Mutant, TaskError> {
     Ok(Mutant { fault: line("Fault:")?.to_owned(), test, patch })
 }
 
-/// Runs a command in a folder, and fails where it cannot be started.
-fn run(folder: &Path, program: &str, words: &[&str]) -> Result<Output, TaskError> {
-    let output = Command::new(program).args(words).current_dir(folder).output();
-    output.map_err(TaskError::of_file(Path::new(program)))
-}
-
-/// The same, and fails where it fails.
+/// Runs a command in a folder, and fails where it fails.
 fn done(folder: &Path, program: &str, words: &[&str]) -> Result<(), TaskError> {
-    let output = run(folder, program, words)?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = [output.stdout, output.stderr].concat();
     let what = format!("{program} {}", words.join(" "));
-    Err(TaskError::Failed { what, output: String::from_utf8_lossy(&said).into_owned() })
+    output_of(&what, Command::new(program).args(words).current_dir(folder)).map(drop)
 }
 
 /// Puts each fault whose name contains one of the words (all without) into a clone of the last commit, and fails if a test
@@ -81,14 +70,14 @@ pub(crate) fn check(root: &Path, words: &[String]) -> Result<(), TaskError> {
         let mut built = test.clone();
         built.insert(1, "--no-run");
         done(&clone, "cargo", &built)?;
-        let found = !run(&clone, "cargo", &test)?.status.success();
+        let found = done(&clone, "cargo", &test).is_err();
         println!("{} {name}: {}", if found { "found   " } else { "SURVIVED" }, mutant.fault);
         done(&clone, "git", &["apply", "--reverse", &path])?;
         if !found {
             survivors.push(format!("{name} survives: cargo test {}", mutant.test.join(" ")));
         }
     }
-    if survivors.is_empty() { Ok(()) } else { Err(TaskError::Mutants(survivors)) }
+    none(survivors)
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@
 //! the crate or outside it. Names within modules of tests, and methods, do not count.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::TaskError;
+use crate::{TaskError, source};
 
 /// The engine's crates, whose names are those of the mathematics and of machines; development only; and bindings, which have the
 /// names of their languages.
@@ -104,40 +104,19 @@ fn columns(place: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
-/// All files below a folder, but for those of tests.
-fn files(folder: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if path.is_dir() {
-            files(&path, found)?;
-        } else if name.ends_with(".rs") && !name.ends_with("tests.rs") {
-            found.push(path);
-        }
-    }
-    found.sort_unstable();
-    Ok(())
-}
-
 /// Proves that public names of libraries stand for one thing each, that options may grow (they are `#[non_exhaustive]` and have
 /// setters), and that columns are named by their meaning.
 pub(crate) fn check(root: &Path) -> Result<(), TaskError> {
-    let failed = |file: &Path, source| TaskError::File { file: file.display().to_string(), source };
-    let crates = root.join("crates");
     let (mut all, mut wrong) = (Vec::new(), Vec::new());
-    for entry in std::fs::read_dir(&crates).map_err(|source| failed(&crates, source))? {
-        let folder = entry.map_err(|source| failed(&crates, source))?.path();
-        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mut found = Vec::new();
-        let source = folder.join("src");
-        files(&source, &mut found).map_err(|error| failed(&source, error))?;
-        for file in found {
-            let text = std::fs::read_to_string(&file).map_err(|source| failed(&file, source))?;
-            let place =
-                file.strip_prefix(root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
+    for (name, files) in source::crates(root)? {
+        let apart = OTHER_WORDS.contains(&&*name) || PROGRAMS.contains(&&*name);
+        for file in files {
+            let (place, text) = (source::place(root, &file), source::text(&file)?);
+            if place.ends_with("tests.rs") {
+                continue;
+            }
             wrong.extend(wrong_options(&place, &text));
             wrong.extend(columns(&place, &text));
-            let apart = OTHER_WORDS.contains(&&*name) || PROGRAMS.contains(&&*name);
             if !(apart || place.starts_with(STEPS)) {
                 all.extend(items(&place, &text));
             }
@@ -152,7 +131,7 @@ pub(crate) fn check(root: &Path) -> Result<(), TaskError> {
         return Ok(());
     }
     wrong.sort_unstable();
-    Err(TaskError::Names(wrong))
+    Err(TaskError::Found(wrong))
 }
 
 #[cfg(test)]

@@ -18,10 +18,7 @@ const PLACES: f64 = 0.75;
 
 /// Compares two pictures.
 pub(crate) fn compare(committed: &Path, made: &Path) -> Result<(), TaskError> {
-    let read = |path: &Path| {
-        let failed = |source| TaskError::File { file: path.display().to_string(), source };
-        fs::read(path).map_err(failed)
-    };
+    let read = |path: &Path| fs::read(path).map_err(TaskError::of_file(path));
     let (old, new) = (read(committed)?, read(made)?);
     let is_drawing = committed.extension().is_some_and(|extension| extension == "svg");
     let result = match is_drawing {

@@ -167,11 +167,6 @@ fn sampled(text: &str) -> &'static str {
 /// One in so many kernels is compiled where the source is known.
 const ONE_IN: usize = 40;
 
-/// The hash of the source as it is now.
-fn source_now() -> Result<String, TaskError> {
-    source::hash(&root()).map_err(TaskError::of_file(&root()))
-}
-
 /// Some kernels, which the hash of their source chooses: others after each change.
 fn some(source: &str) -> Vec<&'static Source> {
     let sum: usize = source.bytes().map(usize::from).sum();
@@ -266,7 +261,7 @@ pub(crate) fn make() -> Result<(), TaskError> {
     };
     let (mut modules, mut texts) = (BTreeMap::new(), Texts::new());
     let all: Vec<&Source> = SOURCES.iter().collect();
-    let source = source_now()?;
+    let source = source::hash(&root())?;
     let texts_before = packed::read(&folder()).unwrap_or_default();
     for built in build(&all, &compiler, Some(&assembler), before.as_ref(), Assembled::Nothing)? {
         let name = built.kernel.name;
@@ -318,7 +313,7 @@ pub(crate) fn check(assembled: Assembled) -> Result<(), TaskError> {
     let strangers = texts.keys().filter(|name| !expected.contains(&name.as_str()));
     wrong.extend(strangers.map(|name| format!("{name} is stored, and is no kernel")));
     // What was made of this source is compared with what it was then; of that some are made again.
-    let known = assembled != Assembled::All && manifest.source == source_now()?;
+    let known = assembled != Assembled::All && manifest.source == source::hash(&root())?;
     let kernels = if known { some(&manifest.source) } else { SOURCES.iter().collect() };
     let built = build(&kernels, &compiler, assembler.as_ref(), Some(&manifest), assembled)?;
     for kernel in SOURCES {

@@ -1,8 +1,10 @@
-//! What kernels are made of: the source whose hash the manifest has.
+//! The source: its files by crate, and what kernels are made of, whose hash the manifest has.
 
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
+
+use crate::TaskError;
 
 /// The crates that kernels are compiled from, and those that these depend on, for the device, by their names in `Cargo.lock`.
 const CRATES: [&str; 3] = ["crates/fit-core", "crates/fit-engine", "crates/fit-gpu-kernel"];
@@ -14,17 +16,43 @@ fn says_something(line: &&str) -> bool {
     !line.is_empty() && !line.starts_with("//")
 }
 
-/// All Rust files below a folder.
-fn files(folder: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
+/// All Rust files below a folder, in order.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, TaskError> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(TaskError::of_file(folder))? {
+        let path = entry.map_err(TaskError::of_file(folder))?.path();
         if path.is_dir() {
-            files(&path, found)?;
+            found.extend(files(&path)?);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             found.push(path);
         }
     }
-    Ok(())
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// The text of a file.
+pub(crate) fn text(file: &Path) -> Result<String, TaskError> {
+    std::fs::read_to_string(file).map_err(TaskError::of_file(file))
+}
+
+/// A file as it is called from the root of the workspace, on every system.
+pub(crate) fn place(root: &Path, file: &Path) -> String {
+    file.strip_prefix(root).unwrap_or(file).to_string_lossy().replace('\\', "/")
+}
+
+/// The crates of the workspace by their names, each with the Rust files of its source.
+pub(crate) fn crates(root: &Path) -> Result<Vec<(String, Vec<PathBuf>)>, TaskError> {
+    let folder = root.join("crates");
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(&folder).map_err(TaskError::of_file(&folder))? {
+        let entry = entry.map_err(TaskError::of_file(&folder))?;
+        all.push((
+            entry.file_name().to_string_lossy().into_owned(),
+            files(&entry.path().join("src"))?,
+        ));
+    }
+    Ok(all)
 }
 
 /// The versions of other crates in a lock file.
@@ -39,19 +67,16 @@ fn versions(lock: &str) -> String {
 }
 
 /// A hash of all that may change a kernel besides compiler and flags. Lines that are comments, or empty, do not count.
-pub(crate) fn hash(root: &Path) -> std::io::Result<String> {
+pub(crate) fn hash(root: &Path) -> Result<String, TaskError> {
     let mut all = Sha256::new();
-    all.update(versions(&std::fs::read_to_string(root.join("Cargo.lock"))?));
+    all.update(versions(&text(&root.join("Cargo.lock"))?));
     for name in CRATES {
-        let mut found = vec![root.join(name).join("Cargo.toml")];
-        files(&root.join(name).join("src"), &mut found)?;
+        let mut found = files(&root.join(name).join("src"))?;
+        found.push(root.join(name).join("Cargo.toml"));
         found.sort_unstable();
         for file in found {
-            let text = std::fs::read_to_string(&file)?;
-            let name =
-                file.strip_prefix(root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
-            all.update(name);
-            for line in text.lines().filter(says_something) {
+            all.update(place(root, &file));
+            for line in text(&file)?.lines().filter(says_something) {
                 all.update(line.trim());
                 all.update("\n");
             }

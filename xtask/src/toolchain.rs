@@ -2,11 +2,11 @@
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use fit_gpu_kernel::Source;
 
-use crate::TaskError;
+use crate::{TaskError, output_of, source};
 
 /// A Rust compiler with the sources of `core`.
 pub(crate) struct Compiler {
@@ -122,10 +122,9 @@ impl Compiler {
                 &format!("module={:?}", kernel.name),
                 "--check-cfg=cfg(module,values(any()))",
             ]);
-        run(&format!("compiling {}", kernel.name), &mut command)?;
+        output_of(&format!("compiling {}", kernel.name), &mut command)?;
         let file = target.join(TARGET).join("release/deps/fit_gpu_kernel.s");
-        let text = std::fs::read_to_string(&file)
-            .map_err(|source| TaskError::File { file: file.display().to_string(), source })?;
+        let text = source::text(&file)?;
         let text = with_plain_names(&text);
         Ok(match kernel.build.most_registers {
             Some(most) => with_few_registers(&text, most),
@@ -232,7 +231,7 @@ impl Assembler {
         let assembled = file.with_extension("cubin");
         command.args(["-v", "-arch", architecture, "-o"]).arg(assembled).arg(file);
         let what = format!("assembling {} for {architecture}", file.display());
-        let output = run(&what, &mut command)?;
+        let output = output_of(&what, &mut command)?;
         let text = String::from_utf8_lossy(&output.stderr).into_owned()
             + &String::from_utf8_lossy(&output.stdout);
         usage(&text).ok_or(TaskError::Failed { what, output: text })
@@ -258,16 +257,6 @@ fn usage(text: &str) -> Option<Usage> {
 fn text(command: &mut Command) -> Option<String> {
     let output = command.output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
-}
-
-fn run(what: &str, command: &mut Command) -> Result<Output, TaskError> {
-    let failed = |output: String| TaskError::Failed { what: what.to_owned(), output };
-    let output = command.output().map_err(|error| failed(error.to_string()))?;
-    if output.status.success() {
-        Ok(output)
-    } else {
-        Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()))
-    }
 }
 
 #[cfg(test)]

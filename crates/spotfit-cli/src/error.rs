@@ -6,9 +6,6 @@ use fit_core::ArgumentError;
 use fit_sim::SimulationError;
 use fit_sim::recipes::RecipeError;
 use spotfit::BatchError;
-use spotfit::astigmatism::table::TableDepthError;
-use spotfit::detect::DetectError;
-use spotfit::localize::LocalizeError;
 use spotfit::model::{CurveError, FormulaError, ModelError};
 use spotfit::movie::MovieError;
 use spotfit::npy::NpyError;
@@ -96,26 +93,6 @@ impl Refused for FitError {
     }
 }
 
-impl Refused for LocalizeError {
-    fn refused(&self) -> Option<(&str, String, &str)> {
-        match self {
-            Self::Option(error) | Self::Detect(DetectError::Option(error)) => error.refused(),
-            Self::Fit(error) => error.refused(),
-            _ => None,
-        }
-    }
-}
-
-impl Refused for TableDepthError {
-    fn refused(&self) -> Option<(&str, String, &str)> {
-        match self {
-            Self::Option(error) => error.refused(),
-            Self::Fit(error) => error.refused(),
-            _ => None,
-        }
-    }
-}
-
 impl Refused for SimulationError {
     fn refused(&self) -> Option<(&str, String, &str)> {
         match self {
@@ -191,7 +168,7 @@ impl From<ModelError> for CliError {
         Self::Other(error.to_string())
     }
 }
-from!(FitError, LocalizeError, SimulationError, TableDepthError);
+from!(FitError, SimulationError);
 
 impl From<OutputError> for CliError {
     fn from(error: OutputError) -> Self {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Command};
 
 use crate::error::CliError;
-use crate::view::{self, Asked, Verbs};
+use crate::view::{self, Verbs};
 use crate::words::movie_options::MovieArguments;
 use crate::words::written::WrittenFolder;
 
@@ -18,18 +18,18 @@ pub(crate) struct ViewArguments {
     /// What is shown: a movie and tables of localizations, as `spotfit localize` and `spotfit filter` take them. Other files, such as a
     /// calibration, are those that options in the window may name.
     #[arg(value_name = "MOVIE|LOCS", required = true)]
-    files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
-    movie: MovieArguments,
+    pub(crate) movie: MovieArguments,
     /// The folder for what is made in the window.
     #[arg(help_heading = "Output", long, value_name = "FOLDER", default_value = ".")]
-    output: WrittenFolder,
+    pub(crate) output: WrittenFolder,
     /// Open no browser, and print only the address, which holds a secret: whoever knows it may use the window.
     #[arg(long)]
-    no_open: bool,
+    pub(crate) no_open: bool,
     /// The port of the address; a free one if it is 0. The server can be reached from this computer only.
     #[arg(long, value_name = "N", default_value_t = 0)]
-    port: u16,
+    pub(crate) port: u16,
 }
 
 /// Shows the window until it is closed. The verbs of the command are given: their words, and what runs them.
@@ -38,7 +38,5 @@ pub(crate) fn run(
     command: fn() -> Command,
     run_typed: fn(&[OsString]) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
-    let ViewArguments { files, movie, output, no_open, port } = arguments;
-    let asked = Asked { files, movie, output, opens: !no_open, port: *port };
-    view::show(&asked, Verbs { command, run: run_typed })
+    view::show(arguments, Verbs { command, run: run_typed })
 }

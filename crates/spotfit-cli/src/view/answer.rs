@@ -8,7 +8,10 @@ use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 use serde::Serialize;
 use serde_json::json;
+use spotfit::render::RenderError;
 use spotfit::steps::StepError;
+use spotfit::steps::pick::PickError;
+use spotfit::table::TableError;
 use tokio::sync::mpsc::Receiver;
 
 use super::events::Page;
@@ -38,27 +41,36 @@ pub(super) struct Refused {
 }
 
 impl Refused {
+    pub(super) fn new(status: StatusCode, text: impl Into<String>) -> Self {
+        Self { status, text: text.into() }
+    }
+
     /// A request that makes no sense.
     pub(super) fn wrong(text: impl Into<String>) -> Self {
-        Self { status: StatusCode::BAD_REQUEST, text: text.into() }
+        Self::new(StatusCode::BAD_REQUEST, text)
     }
 
     /// What must not be.
     pub(super) fn forbidden(text: impl Into<String>) -> Self {
-        Self { status: StatusCode::FORBIDDEN, text: text.into() }
+        Self::new(StatusCode::FORBIDDEN, text)
     }
 
     /// What is not there.
     pub(super) fn missing(text: impl Into<String>) -> Self {
-        Self { status: StatusCode::NOT_FOUND, text: text.into() }
+        Self::new(StatusCode::NOT_FOUND, text)
     }
 }
 
-impl From<CliError> for Refused {
-    fn from(error: CliError) -> Self {
-        Self::wrong(error.to_string())
-    }
+macro_rules! wrong {
+    ($($error:ty),*) => {$(
+        impl From<$error> for Refused {
+            fn from(error: $error) -> Self {
+                Self::wrong(error.to_string())
+            }
+        }
+    )*};
 }
+wrong!(CliError, PickError, RenderError, TableError, serde_json::Error);
 
 impl From<StepError> for Refused {
     fn from(error: StepError) -> Self {

@@ -71,10 +71,8 @@ async fn reply(
     let asks = Asks::default();
     let call = Call { method: head.method, path, query, body, gone: asks.0.clone() };
     let answered = spawn_blocking(move || answer(&session, &call).unwrap_or_else(Answer::from));
-    let failed = |_| Refused {
-        status: StatusCode::INTERNAL_SERVER_ERROR,
-        text: "this is a fault of Spotfit; please report it".to_owned(),
-    };
+    let text = "this is a fault of Spotfit; please report it";
+    let failed = |_| Refused::new(StatusCode::INTERNAL_SERVER_ERROR, text);
     answered.await.map_err(failed).unwrap_or_else(Answer::from).into()
 }
 
@@ -129,10 +127,7 @@ fn allowed<'a>(session: &Session, uri: &'a Uri, headers: &HeaderMap) -> Result<&
 
 /// All of a body.
 async fn body(mut incoming: Incoming) -> Result<Bytes, Refused> {
-    let large = || Refused {
-        status: StatusCode::PAYLOAD_TOO_LARGE,
-        text: "a request has at most 1 MiB".to_owned(),
-    };
+    let large = || Refused::new(StatusCode::PAYLOAD_TOO_LARGE, "a request has at most 1 MiB");
     let announced = incoming.size_hint().lower();
     if announced > MOST_BODY as u64 {
         return Err(large());
@@ -151,9 +146,6 @@ async fn body(mut incoming: Incoming) -> Result<Bytes, Refused> {
         }
         Ok(Bytes::from(all))
     };
-    let late = |_| Refused {
-        status: StatusCode::REQUEST_TIMEOUT,
-        text: "the request took too long".to_owned(),
-    };
+    let late = |_| Refused::new(StatusCode::REQUEST_TIMEOUT, "the request took too long");
     timeout(time(BODY, WAITS), all).await.map_err(late)?
 }

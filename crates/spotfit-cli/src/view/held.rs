@@ -134,8 +134,7 @@ impl Held {
         // Others wait: they most likely ask for the same.
         let wrong = |error| StepError::Condition { text: text.to_owned(), error };
         let filter = Filter::new(text, &self.table.emptied()).map_err(wrong)?;
-        let shown = filter.keep(&self.table).map_err(|error| Refused::wrong(error.to_string()))?;
-        let shown = Arc::new(shown);
+        let shown = Arc::new(filter.keep(&self.table)?);
         if masks.len() == REMEMBERED {
             masks.remove(0);
         }
@@ -149,14 +148,13 @@ impl Held {
         value: Option<&str>,
         shown: &'a [bool],
     ) -> Result<Arranged<'a>, Refused> {
-        let wrong = |error: TableError| Refused::wrong(error.to_string());
         let own = self.table.values(Meaning::Uncertainty);
         let uncertainty = self.uncertainty.as_deref().or_else(|| own.ok()).unwrap_or_default();
         let value = value.map(|name| Ok::<_, Refused>(&*self.column(name)?.values)).transpose()?;
         Ok(Arranged {
             order: &self.order,
-            x: Cow::Borrowed(self.table.values(Meaning::X).map_err(wrong)?),
-            y: Cow::Borrowed(self.table.values(Meaning::Y).map_err(wrong)?),
+            x: Cow::Borrowed(self.table.values(Meaning::X)?),
+            y: Cow::Borrowed(self.table.values(Meaning::Y)?),
             uncertainty: Cow::Borrowed(uncertainty),
             reach: &self.reach,
             value: Cow::Borrowed(value.unwrap_or_default()),

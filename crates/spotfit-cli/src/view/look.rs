@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::json;
 use spotfit::render::{
     Blur as Width, Canvas, ColourMap, Colours, Contrast, Picture, Point, RenderError,
     RenderOptions as Options, Survey,
@@ -63,7 +62,7 @@ impl Asked {
         };
         let options = RenderOptions::default()
             .with_blur(blur)
-            .with_colour_map(query.text("colour_map").map(word::<ColourMap>).transpose()?)
+            .with_colour_map(query.text("colour_map").map(word).transpose()?)
             .with_colour_by(query.text("colour_by").map(str::to_owned))
             .with_colour_range(range)
             .with_colours(query.several::<Colour>("colours")?)
@@ -106,12 +105,11 @@ impl Asked {
 
     /// The light of a layer in a part; nothing where there are no localizations at all.
     fn draw(&self, layer: &Layer, extent: [f64; 4]) -> Result<Option<Canvas>, Refused> {
-        let wrong = |error: RenderError| Refused::wrong(error.to_string());
         let view = match layer.survey.view(&self.look.with_extent(Some(extent))) {
             Err(RenderError::Empty) => return Ok(None),
-            view => view.map_err(wrong)?,
+            view => view?,
         };
-        let mut canvas = Canvas::new(view, layer.colours).map_err(wrong)?;
+        let mut canvas = Canvas::new(view, layer.colours)?;
         canvas.add_part(&layer.held.arranged(layer.value.as_deref(), &layer.shown)?);
         Ok(Some(canvas))
     }
@@ -168,10 +166,9 @@ fn colours(options: &RenderOptions, layers: &mut [Layer]) -> Result<Vec<Colours>
     Ok(vec![Colours::Density(options.colour_map.unwrap_or(ColourMap::Inferno))])
 }
 
-/// A word of options.
-fn word<T: DeserializeOwned>(text: &str) -> Result<T, Refused> {
-    let read = serde_json::from_value(Value::from(text));
-    read.map_err(|error: serde_json::Error| Refused::wrong(error.to_string()))
+/// The map with this name.
+fn word(name: &str) -> serde_json::Result<ColourMap> {
+    serde_json::from_value(name.into())
 }
 
 /// A tile as PNG. `peak` has the density with the brightest colour for each table, or for all.
@@ -186,7 +183,6 @@ pub(super) fn tile(session: &Session, query: &Query) -> Result<Answer, Refused> 
     };
     let (left, top) = (at("x")?, at("y")?);
     let side = SIDE * asked.pixel;
-    let wrong = |error: RenderError| Refused::wrong(error.to_string());
     let mut sum = Picture::filled(SIDE as usize, SIDE as usize, [0; 3]);
     for (number, layer) in asked.layers.iter().enumerate() {
         let Some(canvas) = asked.draw(layer, [left, top, left + side, top + side])? else {
@@ -194,7 +190,7 @@ pub(super) fn tile(session: &Session, query: &Query) -> Result<Answer, Refused> 
         };
         let given = peaks.get(number).or(peaks.first());
         let white = given.copied().unwrap_or_else(|| canvas.white(&asked.contrast));
-        let picture = canvas.picture_at(&asked.contrast, white).map_err(wrong)?;
+        let picture = canvas.picture_at(&asked.contrast, white)?;
         if asked.layers.len() == 1 {
             sum = picture;
         } else {

@@ -1,11 +1,12 @@
 //! What the page asks of tables in memory besides pictures.
 
 use serde_json::{Value, json};
-use spotfit::table::{Column, Kind, Meaning, TableError};
+use spotfit::table::{Column, Kind, Meaning};
 
 use super::answer::{Answer, Refused};
 use super::query::Query;
 use super::session::Session;
+use super::summary::{Sample, first};
 use super::tables::{each_once, symbol};
 
 /// The most bins of a histogram.
@@ -19,15 +20,6 @@ const SAMPLE: usize = 1 << 17;
 /// A histogram of values whose ends have this ratio is even in their logarithm.
 const WIDE: f64 = 100.0;
 
-fn wrong(error: TableError) -> Refused {
-    Refused::wrong(error.to_string())
-}
-
-/// What is added to numbers that are counted from 1.
-fn first(column: &Column) -> f64 {
-    if column.meaning() == Some(Meaning::Frame) { 1.0 } else { 0.0 }
-}
-
 /// How often values of a column are how large.
 pub(super) fn histogram(session: &Session, query: &Query) -> Result<Answer, Refused> {
     let held = session.tables.get(query.needed("table")?)?;
@@ -37,20 +29,8 @@ pub(super) fn histogram(session: &Session, query: &Query) -> Result<Answer, Refu
     let first = first(column);
     let values = column.values.iter().zip(0..).filter(|(_, at)| shown.is_empty() || shown[*at]);
     let values = values.map(|(value, _)| value + first);
-    let step = column.values.len().div_ceil(SAMPLE).max(1);
-    let mut sample: Vec<f64> = column
-        .values
-        .iter()
-        .step_by(step)
-        .filter(|value| value.is_finite())
-        .map(|value| value + first)
-        .collect();
-    sample.sort_unstable_by(f64::total_cmp);
-    let at = |share: f64| {
-        let last = sample.len().checked_sub(1)?;
-        sample.get((last as f64 * share).round() as usize).copied()
-    };
-    let Some((low, high)) = at(FAR).zip(at(1.0 - FAR)) else {
+    let sample = Sample::of(column, SAMPLE);
+    let Some((low, high)) = sample.at(FAR).zip(sample.at(1.0 - FAR)) else {
         let unit = symbol(column.unit);
         return Ok(Answer::json(&json!({
             "from": 0, "to": 1, "log": false, "counts": vec![0; bins], "left_out": 0, "unit": unit,
@@ -95,10 +75,7 @@ pub(super) fn near(session: &Session, query: &Query) -> Result<Answer, Refused> 
     for id in tables {
         let held = session.tables.get(id)?;
         let shown = held.shown(query.text("filter"))?;
-        let (xs, ys) = (
-            held.table.values(Meaning::X).map_err(wrong)?,
-            held.table.values(Meaning::Y).map_err(wrong)?,
-        );
+        let (xs, ys) = (held.table.values(Meaning::X)?, held.table.values(Meaning::Y)?);
         let around = [x - radius, y - radius, x + radius, y + radius];
         for place in held.within(around).into_iter().flatten() {
             let square = (xs[place] - x).powi(2) + (ys[place] - y).powi(2);
@@ -134,8 +111,7 @@ pub(super) fn points(session: &Session, query: &Query) -> Result<Answer, Refused
         _ => return Err(Refused::wrong("extent has four edges")),
     };
     let [left, top, right, bottom] = extent;
-    let x = held.table.values(Meaning::X).map_err(wrong)?;
-    let y = held.table.values(Meaning::Y).map_err(wrong)?;
+    let (x, y) = (held.table.values(Meaning::X)?, held.table.values(Meaning::Y)?);
     let z = held.table.values(Meaning::Z).ok();
     let value = match query.text("colour_by").filter(|name| *name != "density") {
         Some(name) => Some(held.column(name)?),

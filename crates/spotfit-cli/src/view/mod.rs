@@ -25,27 +25,12 @@ mod tables;
 mod words;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Command;
 
 use crate::error::CliError;
-use crate::words::movie_options::MovieArguments;
-
-/// What is to be shown.
-pub(crate) struct Asked<'a> {
-    /// A movie, tables, and files that options may name.
-    pub(crate) files: &'a [PathBuf],
-    /// Which frames of the movie.
-    pub(crate) movie: &'a MovieArguments,
-    /// Where results go.
-    pub(crate) output: &'a std::path::Path,
-    /// Whether a browser is opened.
-    pub(crate) opens: bool,
-    /// The port, or 0 for a free one.
-    pub(crate) port: u16,
-}
+use crate::verbs::view::ViewArguments;
 
 /// The verbs of the command.
 #[derive(Clone, Copy)]
@@ -57,7 +42,7 @@ pub(crate) struct Verbs {
 }
 
 /// Serves the page until its user ends it.
-pub(crate) fn show(asked: &Asked<'_>, verbs: Verbs) -> Result<(), CliError> {
+pub(crate) fn show(asked: &ViewArguments, verbs: Verbs) -> Result<(), CliError> {
     let session = session::Session::open(asked, verbs)?;
     server::serve(Arc::new(session), asked)
 }

@@ -59,8 +59,7 @@ pub(super) fn pick(
     each_once(&tables)?;
     let filter = said(filter.as_deref());
     let parsed = picks.iter().map(|text| text.parse::<Pick>());
-    let parsed = parsed.collect::<Result<Vec<Pick>, _>>();
-    let parsed = parsed.map_err(|error| Refused::wrong(error.to_string()))?;
+    let parsed = parsed.collect::<Result<Vec<Pick>, _>>()?;
     let options = PickOptions::default().with_picks(parsed.clone());
     let (mut columns, mut units, mut commands) = (Map::new(), Map::new(), Vec::new());
     for id in tables {

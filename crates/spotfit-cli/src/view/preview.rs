@@ -19,14 +19,11 @@ use super::answer::{Answer, Refused};
 use super::query;
 use super::quote::quoted;
 use super::session::Session;
-use super::words::{check_inputs, may_write, told};
+use super::words::{TABLE, check_inputs, may_write, told};
 use crate::error::{CliError, words_of};
 use crate::words::localize::LocalizeWords;
 use crate::words::paths::refuse_ending;
 use crate::words::preset::{PresetArguments, preset_of, with_preset};
-
-/// The name of a table in commands that are shown.
-const TABLE: &str = "locs.csv";
 
 #[derive(Deserialize)]
 struct Asked {
@@ -71,10 +68,8 @@ impl Previews {
         work: impl FnOnce(&mut Previewer, &PreviewOptions) -> Result<Value, Refused>,
     ) -> Result<Value, Refused> {
         let number = self.newest[kind].fetch_add(1, Ordering::Relaxed) + 1;
-        let mut typed = words.to_vec();
-        typed.extend(["-o", TABLE].map(str::to_owned));
         // Its files are those of the window.
-        check_inputs(session, "localize", &typed)?;
+        check_inputs(session, words)?;
         // What a preset says stands before what was typed, as it does for the command.
         let verb = ["spotfit", "localize"].into_iter().map(OsString::from);
         let typed = with_preset(verb.chain(words.iter().map(OsString::from)).collect())?;
@@ -84,8 +79,7 @@ impl Previews {
         let options = PreviewOptions::default().with_localize(options);
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if self.newest[kind].load(Ordering::Relaxed) != number {
-            let text = "a newer request has come".to_owned();
-            return Err(Refused { status: StatusCode::CONFLICT, text });
+            return Err(Refused::new(StatusCode::CONFLICT, "a newer request has come"));
         }
         // Frames are counted anew where others are chosen. What fails is opened again the next time.
         let identity = format!("{movie:?}");
@@ -118,8 +112,7 @@ pub(super) fn preview(session: &Session, body: &[u8]) -> Result<Answer, Refused>
     let localize = shown("localize", &[], &["-o", TABLE]);
     let told = session.previews.with(session, &words, 0, |previewer, options| {
         let preview = previewer.preview(options, frame)?;
-        let wrong = |error: serde_json::Error| Refused::wrong(error.to_string());
-        let mut told = serde_json::to_value(&preview).map_err(wrong)?;
+        let mut told = serde_json::to_value(&preview)?;
         for (name, places) in [("kept", &preview.places.kept), ("dropped", &preview.places.dropped)]
         {
             // What the table has stays beside places in the frame.
@@ -141,8 +134,7 @@ pub(super) fn preview(session: &Session, body: &[u8]) -> Result<Answer, Refused>
 pub(super) fn window(session: &Session, body: &[u8]) -> Result<Answer, Refused> {
     let AskedWindow { words, frame, x, y } = query::body(body)?;
     let told = session.previews.with(session, &words, 1, |previewer, options| {
-        let window = previewer.window(options, frame, x, y)?;
-        serde_json::to_value(&window).map_err(|error| Refused::wrong(error.to_string()))
+        Ok(serde_json::to_value(&previewer.window(options, frame, x, y)?)?)
     });
     Ok(Answer::json(&told?))
 }
@@ -171,9 +163,7 @@ pub(super) fn preset(session: &Session, body: &[u8]) -> Result<Answer, Refused> 
     refuse_ending(Path::new(&name), &["toml"], "a preset")?;
     let seen = Some(Seen::at(Path::new(&name))).filter(|_| !session.has_made(&name));
     may_write(session, &name, replace)?;
-    let mut typed = words.clone();
-    typed.extend(["-o", TABLE].map(str::to_owned));
-    check_inputs(session, "localize", &typed)?;
+    check_inputs(session, &words)?;
     let typed: Vec<OsString> = words.iter().map(OsString::from).collect();
     let text = preset_of(&typed)?;
     let mut output = output::Output::create(Path::new(&name)).map_err(CliError::from)?.over(seen);

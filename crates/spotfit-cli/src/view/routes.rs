@@ -79,8 +79,8 @@ pub(super) fn answer(session: &Session, call: &Call) -> Result<Answer, Refused> 
         };
     }
     if method != Method::POST {
-        let text = "GET and POST are understood".to_owned();
-        return Err(Refused { status: StatusCode::METHOD_NOT_ALLOWED, text });
+        let text = "GET and POST are understood";
+        return Err(Refused::new(StatusCode::METHOD_NOT_ALLOWED, text));
     }
     match path.as_str() {
         "api/run" => {

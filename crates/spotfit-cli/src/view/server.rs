@@ -13,10 +13,11 @@ use tokio::time::sleep;
 
 use super::job::failed;
 use super::session::Session;
-use super::{Asked, browser, connection};
+use super::{browser, connection};
 use crate::error::CliError;
 use crate::interrupt;
 use crate::say::message::{print, say};
+use crate::verbs::view::ViewArguments;
 
 /// The most connections at a time.
 const MOST: usize = 64;
@@ -33,7 +34,7 @@ const GRACE: Duration = Duration::from_millis(250);
 const SENT: Duration = Duration::from_secs(2);
 
 /// Serves until Ctrl-C, or until its pages are closed.
-pub(super) fn serve(session: Arc<Session>, asked: &Asked<'_>) -> Result<(), CliError> {
+pub(super) fn serve(session: Arc<Session>, asked: &ViewArguments) -> Result<(), CliError> {
     let runtime = Builder::new_current_thread()
         .enable_io()
         .enable_time()
@@ -47,7 +48,7 @@ pub(super) fn serve(session: Arc<Session>, asked: &Asked<'_>) -> Result<(), CliE
         let address = listener.local_addr().map_err(CliError::write("the server"))?;
         session.listens(address.port());
         let address = session.address();
-        let page = asked.opens.then(|| browser::open(&address)).flatten();
+        let page = (!asked.no_open).then(|| browser::open(&address)).flatten();
         if page.is_some() {
             say!("spotfit: {address} is open in your browser; Ctrl-C ends it");
         } else {

@@ -8,15 +8,16 @@ use serde_json::{Map, Value, json};
 use spotfit::steps::{Silent, Source};
 use spotfit::table::TableFormat;
 
+use super::Verbs;
 use super::events::Events;
 use super::held::Held;
 use super::job::{Jobs, failed};
 use super::movie::{Opened, is_movie};
 use super::preview::Previews;
 use super::tables::Tables;
-use super::{Asked, Verbs};
 use crate::error::CliError;
 use crate::verbs::options;
+use crate::verbs::view::ViewArguments;
 
 /// Bytes of the stack of a verb.
 const STACK: usize = 8 << 20;
@@ -51,11 +52,11 @@ pub(super) struct Session {
 
 impl Session {
     /// Opens what is to be shown.
-    pub(super) fn open(asked: &Asked<'_>, verbs: Verbs) -> Result<Self, CliError> {
-        let stays = asked.output == Path::new(".");
+    pub(super) fn open(asked: &ViewArguments, verbs: Verbs) -> Result<Self, CliError> {
+        let stays = *asked.output == *Path::new(".");
         let mut named = Vec::new();
         let (mut movie, tables) = (None, Tables::default());
-        for path in asked.files {
+        for path in &asked.files {
             let name = path.display().to_string();
             let wrong = |reason: &str| CliError::file(&name, reason);
             let path = match stays {
@@ -76,7 +77,7 @@ impl Session {
                 if movie.is_some() {
                     return Err(wrong("a window shows one movie"));
                 }
-                movie = Some(Opened::open(&path, &text, asked.movie)?);
+                movie = Some(Opened::open(&path, &text, &asked.movie)?);
             } else {
                 // It is not followed when it is read, which is when an option names it.
                 path.metadata().map_err(|error| wrong(&error.to_string()))?;
@@ -88,8 +89,8 @@ impl Session {
             return Err(CliError::Other(format!("--{name} is for a movie, and none is named")));
         }
         let failed = CliError::write(&asked.output.display().to_string());
-        std::fs::create_dir_all(asked.output).map_err(&failed)?;
-        let output = std::path::absolute(asked.output).map_err(&failed)?;
+        std::fs::create_dir_all(&asked.output).map_err(&failed)?;
+        let output = std::path::absolute(&asked.output).map_err(&failed)?;
         // What jobs write are names in this folder, as they are for a command that is typed there.
         std::env::set_current_dir(&output).map_err(&failed)?;
         let mut command = (verbs.command)();

@@ -59,6 +59,31 @@ fn extent(table: &Table) -> Option<[f64; 4]> {
     survey.extent()
 }
 
+/// What is added to numbers that conditions count from 1.
+pub(super) fn first(column: &Column) -> f64 {
+    if column.meaning() == Some(Meaning::Frame) { 1.0 } else { 0.0 }
+}
+
+/// Some of the finite values of a column, evenly from all of them, in order.
+pub(super) struct Sample(Vec<f64>);
+
+impl Sample {
+    /// About so many of them.
+    pub(super) fn of(column: &Column, most: usize) -> Self {
+        let (first, step) = (first(column), column.values.len().div_ceil(most).max(1));
+        let sample = column.values.iter().step_by(step).filter(|value| value.is_finite());
+        let mut sample: Vec<f64> = sample.map(|value| value + first).collect();
+        sample.sort_unstable_by(f64::total_cmp);
+        Self(sample)
+    }
+
+    /// The value below which a share of them is.
+    pub(super) fn at(&self, share: f64) -> Option<f64> {
+        let last = self.0.len().checked_sub(1)?;
+        self.0.get((last as f64 * share).round() as usize).copied()
+    }
+}
+
 impl ColumnSummary {
     fn of(column: &Column) -> Self {
         let finite = column.values.iter().copied().filter(|value| value.is_finite());
@@ -66,27 +91,17 @@ impl ColumnSummary {
             let (low, high) = ends.unwrap_or((value, value));
             Some((low.min(value), high.max(value)))
         });
-        let step = column.values.len().div_ceil(SAMPLE).max(1);
-        let sample = column.values.iter().step_by(step).copied().filter(|value| value.is_finite());
-        let mut sample: Vec<f64> = sample.collect();
-        sample.sort_unstable_by(f64::total_cmp);
-        let at = |share: f64| {
-            let last = sample.len().checked_sub(1)?;
-            sample.get((last as f64 * share).round() as usize).copied()
-        };
-        // Conditions count frames from 1.
-        let first = if column.meaning() == Some(Meaning::Frame) { 1.0 } else { 0.0 };
-        let shown = |value: Option<f64>| value.map(|value| value + first);
+        let (sample, first) = (Sample::of(column, SAMPLE), first(column));
         let title =
             column.meaning().map_or_else(|| column.name.clone(), |one| one.title().to_owned());
         Self {
             name: column.name.clone(),
             title,
             unit: if column.unit == Unit::None { "" } else { symbol(column.unit) },
-            low: shown(ends.map(|(low, _)| low)),
-            high: shown(ends.map(|(_, high)| high)),
-            q01: shown(at(0.01)),
-            q99: shown(at(0.99)),
+            low: ends.map(|(low, _)| low + first),
+            high: ends.map(|(_, high)| high + first),
+            q01: sample.at(0.01),
+            q99: sample.at(0.99),
         }
     }
 }

@@ -1,8 +1,7 @@
 //! What a page may run: verbs with the words of the command, whose files are those of the window.
 
-use std::any::TypeId;
 use std::ffi::OsString;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 use std::sync::PoisonError;
 
 use clap::parser::ValueSource;
@@ -13,38 +12,19 @@ use spotfit::output::Seen;
 use super::answer::Refused;
 use super::quote::quoted;
 use super::session::{Session, VERBS};
+use crate::words::written::{Names, names};
 
-/// Options that name files which are made, and the verbs that have them.
-const OUTPUTS: [(&str, &str); 17] = [
+/// The outputs that are tables of localizations.
+const TABLES: [(&str, &str); 6] = [
     ("localize", "output"),
-    ("localize", "write_defects"),
     ("filter", "output"),
     ("drift", "output"),
-    ("drift", "table"),
-    ("drift", "plot"),
     ("link", "output"),
     ("convert", "output"),
-    ("render", "output"),
-    ("stats", "output"),
-    ("pick", "output"),
     ("pick", "inside"),
-    ("profile", "output"),
-    ("profile", "plot"),
-    ("preview", "output"),
-    ("psf", "output"),
-    ("psf", "plot"),
 ];
-/// The outputs that are tables of localizations.
-const TABLES: [&str; 2] = ["output", "inside"];
-/// Verbs whose `output` is none.
-const NO_TABLE: [(&str, &str); 6] = [
-    ("render", "output"),
-    ("stats", "output"),
-    ("pick", "output"),
-    ("profile", "output"),
-    ("preview", "output"),
-    ("psf", "output"),
-];
+/// The name of a table in commands that are shown.
+pub(super) const TABLE: &str = "locs.csv";
 /// Texts that may name a file, unless they are one of these words.
 const MAYBE_FILES: [(&str, &[&str]); 3] =
     [("defects", &["auto", "none"]), ("beads", &["auto"]), ("psf", &["learn"])];
@@ -87,9 +67,10 @@ pub(super) fn check(
     checked(session, verb, words, Some(replaces))
 }
 
-/// Words of a verb whose outputs are not written, whatever they are called.
-pub(super) fn check_inputs(session: &Session, verb: &str, words: &[String]) -> Result<(), Refused> {
-    checked(session, verb, words, None).map(drop)
+/// Words of localizing, of which no table is written.
+pub(super) fn check_inputs(session: &Session, words: &[String]) -> Result<(), Refused> {
+    let output = ["-o", TABLE].map(str::to_owned);
+    checked(session, "localize", &[words, &output].concat(), None).map(drop)
 }
 
 fn checked(
@@ -127,8 +108,8 @@ fn checked(
             return Err(Refused::forbidden(format!("the window has no use for --{id}")));
         }
         for value in given {
-            if OUTPUTS.contains(&(verb, id)) {
-                let is_table = TABLES.contains(&id) && !NO_TABLE.contains(&(verb, id));
+            if names(arg) == Names::File {
+                let is_table = TABLES.contains(&(verb, id));
                 let seen = Seen::at(Path::new(&value));
                 if let Some(replaces) = replaces {
                     may_write(session, &value, replaces)?;
@@ -162,7 +143,7 @@ fn names_file(arg: &Arg, value: &str) -> bool {
     if let Some((_, words)) = MAYBE_FILES.iter().find(|(own, _)| *own == id) {
         return !words.contains(&value);
     }
-    arg.get_value_parser().type_id() == TypeId::of::<PathBuf>() || value.contains(['/', '\\'])
+    names(arg) == Names::Read || value.contains(['/', '\\'])
 }
 
 /// Only what was named, and what was made here, is read.
@@ -197,10 +178,8 @@ pub(super) fn may_write(session: &Session, text: &str, replaces: bool) -> Result
         not_elsewhere(name)?;
     }
     if path.exists() && !session.has_made(text) && !replaces {
-        return Err(Refused {
-            status: StatusCode::CONFLICT,
-            text: format!("{text} is there already; choose another name, or replace it"),
-        });
+        let text = format!("{text} is there already; choose another name, or replace it");
+        return Err(Refused::new(StatusCode::CONFLICT, text));
     }
     Ok(())
 }

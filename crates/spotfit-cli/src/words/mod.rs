@@ -1,6 +1,7 @@
 //! Options that verbs share, and the files that they name.
 
 pub(crate) mod camera_from;
+pub(crate) mod choice;
 pub(crate) mod corners;
 pub(crate) mod data;
 pub(crate) mod defects;

@@ -40,10 +40,8 @@ fn every_format_has_a_fuzz_target() {
     for format in formats() {
         let name = target(format.name);
         assert!(targets.contains(&name.as_str()), "{name} is not in nightly.yml");
-        let path = format!("fuzz_targets/{}.rs", target(format.name));
-        assert!(manifest.contains(&format!("path = \"{path}\"")), "{path} is not in the manifest");
-        let text = std::fs::read_to_string(fuzz.join(&path)).expect("a target");
-        assert!(text.contains(&format!("read({:?}, file)", format.name)), "{path}: {text}");
+        let target = format!("name = \"{name}\"\npath = \"fuzz_targets/format.rs\"\n");
+        assert!(manifest.contains(&target), "{name} is not in the manifest");
     }
 }
 

@@ -7,9 +7,10 @@ mod words;
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::error::CliError;
+use crate::words::choice::choice;
 use crate::words::follow::IdleArguments;
 use crate::words::preset::PresetArguments;
 use crate::words::report::ReportArguments;
@@ -49,8 +50,11 @@ pub(crate) struct BatchArguments {
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: u16,
     /// The format of the tables: hdf5 for Picasso, or csv.
-    #[arg(long, value_enum, default_value = "hdf5", value_name = "FORMAT")]
-    format: TableChoice,
+    #[arg(long, default_value = "hdf5", value_name = "FORMAT", value_parser = choice([
+        ("hdf5", TableFormat::Picasso),
+        ("csv", TableFormat::Csv),
+    ]))]
+    format: TableFormat,
     /// Localize all movies, and replace existing files, whoever wrote them. Without this option, finished movies are
     /// skipped, and files that `spotfit batch` did not write are not changed.
     #[arg(long)]
@@ -67,25 +71,10 @@ pub(crate) struct BatchArguments {
     typed: words::Typed,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum TableChoice {
-    Hdf5,
-    Csv,
-}
-
-impl From<TableChoice> for TableFormat {
-    fn from(choice: TableChoice) -> Self {
-        match choice {
-            TableChoice::Hdf5 => Self::Picasso,
-            TableChoice::Csv => Self::Csv,
-        }
-    }
-}
-
 pub(crate) fn run(arguments: &BatchArguments) -> Result<(), CliError> {
     let BatchArguments { manifest, out, shard, report, overwrite, .. } = arguments;
     let options = BatchOptions::new(&**out)
-        .with_format(arguments.format.into())
+        .with_format(arguments.format)
         .with_picasso(arguments.picasso)
         .with_shard(*shard)
         .with_jobs(arguments.jobs.into())

@@ -83,7 +83,7 @@ impl AnswerArguments {
 
     /// The level of bands that are drawn.
     pub(super) fn bands(&self) -> Result<Option<f64>, CliError> {
-        level("--bands", self.bands)
+        level("bands", self.bands)
     }
 
     /// The other files.
@@ -109,7 +109,7 @@ impl AnswerArguments {
         let mut answers = FitAnswers::default()
             .with_statistics(self.statistics)
             .with_covariance(self.covariance)
-            .with_intervals(level("--intervals", self.intervals)?);
+            .with_intervals(level("intervals", self.intervals)?);
         for text in &self.derive {
             answers = answers
                 .with_derived(text, model)
@@ -140,11 +140,9 @@ impl AnswerArguments {
 /// A share of all that could be, neither nothing nor all.
 pub(super) fn level(option: &str, level: Option<f64>) -> Result<Option<f64>, CliError> {
     match level {
-        Some(level) if !(level > 0.0 && level < 1.0) => Err(CliError::Option {
-            name: option.to_owned(),
-            value: level.to_string(),
-            range: "above 0 and below 1".to_owned(),
-        }),
+        Some(level) if !(level > 0.0 && level < 1.0) => {
+            Err(CliError::option(option, &level.to_string(), "above 0 and below 1"))
+        }
         _ => Ok(level),
     }
 }

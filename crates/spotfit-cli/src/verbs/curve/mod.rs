@@ -2,30 +2,32 @@
 
 mod answers;
 mod noise;
-mod points;
 mod shared;
 mod words;
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use ndarray::Array3;
 use spotfit::columns::ColumnOptions;
-use spotfit::model::{CurveFitter, CurveOptions, CurveStart, Curves, Model, Values};
+use spotfit::model::{
+    CurveFitter, CurveOptions, CurvePrecision, CurveStart, Curves, Linear, Model, Points, Values,
+};
 use spotfit::steps::Listener;
 use spotfit::steps::curve::{
-    AnswerSummary, BandTable, CurveFitting, CurvePage, CurvePart, CurvePlot, CurveTable,
+    AnswerSummary, BandTable, CurveFitting, CurvePage, CurvePart, CurvePlot, CurveTable, LogX,
     OutlierTable, check_answers, check_columns,
 };
 use spotfit::{Backend, InstructionSet};
 
 use self::answers::AnswerArguments;
 use self::noise::{Noise, NoiseArguments};
-use self::points::places;
 use self::shared::SharedArguments;
-use self::words::{EstimatorChoice, LinearChoice, LogChoice, PrecisionChoice, Start};
+use self::words::{EstimatorChoice, Start};
 use crate::error::CliError;
 use crate::say::listener::Terminal;
 use crate::say::message::say;
+use crate::words::choice::choice;
 use crate::words::data::{self, Data};
 use crate::words::locs::Decimal;
 use crate::words::output::{Output, complete};
@@ -117,18 +119,19 @@ pub(crate) struct CurveArguments {
     /// are not used, and fits converge more often from poor ones), searched for like all others, or auto, which
     /// eliminates them if all fits begin at the same values. Those with --bounds or --fixed are never eliminated, and
     /// none with mle.
-    #[arg(long, value_enum, default_value = "auto", value_name = "HOW", help_heading = "Fit")]
-    linear: LinearChoice,
+    #[arg(long, default_value = "auto", value_name = "HOW", help_heading = "Fit", value_parser = choice([
+        ("auto", Linear::Auto),
+        ("eliminated", Linear::Eliminated),
+        ("searched", Linear::Searched),
+    ]))]
+    linear: Linear,
     /// The precision of the fits: auto (single where that is enough for the data and the tolerance), or f64 (double for all). The
     /// reference always computes in double precision.
-    #[arg(
-        long,
-        value_enum,
-        default_value = "auto",
-        value_name = "PRECISION",
-        help_heading = "Fit"
-    )]
-    precision: PrecisionChoice,
+    #[arg(long, default_value = "auto", value_name = "PRECISION", help_heading = "Fit", value_parser = choice([
+        ("auto", CurvePrecision::Auto),
+        ("f64", CurvePrecision::F64),
+    ]))]
+    precision: CurvePrecision,
     /// At most N iterations.
     #[arg(long, default_value_t = 200, value_name = "N", help_heading = "Fit")]
     max_iterations: u32,
@@ -157,8 +160,12 @@ pub(crate) struct CurveArguments {
     plots: usize,
     /// Draw x on a logarithmic axis: yes, no, or auto, where all x are above 0, span two decades or more, and grow by factors rather
     /// than by steps, as doses do.
-    #[arg(long, value_enum, default_value = "auto", value_name = "HOW", help_heading = "Output")]
-    log_x: LogChoice,
+    #[arg(long, default_value = "auto", value_name = "HOW", help_heading = "Output", value_parser = choice([
+        ("auto", LogX::Auto),
+        ("yes", LogX::Yes),
+        ("no", LogX::No),
+    ]))]
+    log_x: LogX,
     /// Draw data and model on a logarithmic axis: points at or below 0 are not drawn, and counted.
     #[arg(long, help_heading = "Output")]
     log_y: bool,
@@ -219,7 +226,7 @@ impl CurveArguments {
             return Ok(None);
         }
         let plot = CurvePlot::new(count, self.plots)
-            .with_log_x(self.log_x.into())
+            .with_log_x(self.log_x)
             .with_log_y(self.log_y)
             .with_absolute(self.absolute)
             .with_bands(self.answers.bands()?, options);
@@ -385,6 +392,18 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let files = files.chain(band_table.map(BandTable::into_inner)).chain(written).collect();
     complete(record.around(files, counts)?)?;
     arguments.report.tell(&report)
+}
+
+/// The points of a part of the data.
+fn places(own: &Option<Array3<f64>>, grid: Option<[usize; 2]>) -> Points<'_> {
+    match (own, grid) {
+        (Some(at), _) if at.shape()[0] == 1 => {
+            Points::Shared(Values::from(at.index_axis(ndarray::Axis(0), 0)))
+        }
+        (Some(at), _) => Points::PerFit(Values::from(at.view())),
+        (None, Some([width, height])) => Points::Grid { width, height },
+        (None, None) => Points::Index,
+    }
 }
 
 /// Words as they were typed, without the names of outputs: what is written does not depend on how it is called.

@@ -146,36 +146,23 @@ pub(super) fn weights(
         Some(weight) if weight > 0.0 && weight.is_finite() => {
             Ok(Some(Numbers::same("--weights", points, weight)))
         }
-        Some(weight) => Err(CliError::Option {
-            name: "--weights".to_owned(),
-            value: weight.to_string(),
-            range: "above 0".to_owned(),
-        }),
+        Some(weight) => Err(CliError::option("weights", &weight.to_string(), "above 0")),
     }
 }
 
 /// What is told of the noise without arrays.
-#[derive(Clone, Copy)]
-struct Plain {
-    loss: Option<Loss>,
-    scale: LossScale,
-    outlier_rate: Option<f64>,
-    rule: Option<WeightRule>,
-}
-
-impl Plain {
-    fn noise<'a>(self) -> CurveNoise<'a> {
-        CurveNoise::default()
-            .with_loss(self.loss)
-            .with_scale(self.scale)
-            .with_outlier_rate(self.outlier_rate)
-            .with_weights(self.rule)
-    }
+fn plain<'a>(arguments: &CurveArguments) -> CurveNoise<'a> {
+    let NoiseArguments { loss, scale, outliers, outlier_rate, .. } = &arguments.noise;
+    CurveNoise::default()
+        .with_loss(*loss)
+        .with_scale(*scale)
+        .with_outlier_rate(outliers.as_ref().map(|_| *outlier_rate))
+        .with_weights(arguments.weights.as_deref().and_then(rule))
 }
 
 /// The noise of all data sets.
-pub(super) struct Noise {
-    plain: Plain,
+pub(super) struct Noise<'c> {
+    arguments: &'c CurveArguments,
     trials: Option<Known>,
     x_errors: Option<Known>,
 }
@@ -191,25 +178,18 @@ pub(super) struct NoiseWord {
 }
 
 /// What belongs to some of them.
-pub(super) struct Part {
-    plain: Plain,
+pub(super) struct Part<'c> {
+    arguments: &'c CurveArguments,
     trials: Option<Array2<f64>>,
     x_errors: Option<Array3<f64>>,
 }
 
-impl Noise {
+impl<'c> Noise<'c> {
     pub(super) fn of(
-        arguments: &CurveArguments,
+        arguments: &'c CurveArguments,
         data: &Data,
         options: &CurveOptions,
     ) -> Result<Self, CliError> {
-        let NoiseArguments { loss, scale, outliers, outlier_rate, .. } = &arguments.noise;
-        let plain = Plain {
-            loss: *loss,
-            scale: *scale,
-            outlier_rate: outliers.as_ref().map(|_| *outlier_rate),
-            rule: arguments.weights.as_deref().and_then(rule),
-        };
         let is_text = data.is_text();
         let trials = Known::of("--trials", arguments.noise.trials.as_deref(), is_text)?;
         let x_errors = Known::of("--x-errors", arguments.noise.x_errors.as_deref(), is_text)?;
@@ -225,10 +205,10 @@ impl Noise {
             }
             _ => {}
         }
-        let noise = Self { plain, trials, x_errors };
+        let noise = Self { arguments, trials, x_errors };
         // What excludes each other is known before anything is fitted.
         let some = Array2::<f64>::zeros((1, 1));
-        let mut asked = noise.plain.noise();
+        let mut asked = plain(arguments);
         if noise.trials.is_some() {
             asked = asked.with_trials(some.view());
         }
@@ -240,7 +220,7 @@ impl Noise {
     }
 
     /// What belongs to some of the data sets.
-    pub(super) fn part(&self, part: &Range<usize>, data: &Data) -> Result<Part, CliError> {
+    pub(super) fn part(&self, part: &Range<usize>, data: &Data) -> Result<Part<'c>, CliError> {
         let trials = match &self.trials {
             None => None,
             Some(Known::Number(number)) => Some(Array2::from_elem((1, data.points), *number)),
@@ -253,20 +233,19 @@ impl Noise {
             Some(Known::Held(numbers)) => Some(numbers.part(part, data.count)?),
             Some(Known::Column) => data.x_errors(part).map(|rows| rows.insert_axis(Axis(1))),
         };
-        Ok(Part { plain: self.plain, trials, x_errors })
+        Ok(Part { arguments: self.arguments, trials, x_errors })
     }
-}
 
-impl Noise {
     /// The rule that makes the weights, but for what errors of x add to them.
     pub(super) fn rule(&self) -> Option<WeightRule> {
-        self.plain.rule.filter(|_| self.x_errors.is_none())
+        plain(self.arguments).weights.filter(|_| self.x_errors.is_none())
     }
 
     /// The word for noise that weights alone do not tell, and what is known of it.
     pub(super) fn what(&self) -> Option<NoiseWord> {
         let of = |word, has_chi2, has_profile| Some(NoiseWord { word, has_chi2, has_profile });
-        match (&self.plain.loss, &self.trials, &self.x_errors, &self.plain.rule) {
+        let CurveNoise { loss, weights, .. } = plain(self.arguments);
+        match (loss, &self.trials, &self.x_errors, weights) {
             (Some(_), ..) => of("--loss", false, true),
             (_, Some(_), ..) => of("--estimator binomial", false, false),
             (_, _, Some(_), _) => of("--x-errors", true, false),
@@ -276,9 +255,9 @@ impl Noise {
     }
 }
 
-impl Part {
+impl Part<'_> {
     pub(super) fn noise(&self) -> CurveNoise<'_> {
-        let mut noise = self.plain.noise();
+        let mut noise = plain(self.arguments);
         if let Some(trials) = &self.trials {
             noise = noise.with_trials(trials.view());
         }

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use clap::ValueEnum;
-use spotfit::model::{CurveLimits, CurveOptions, CurvePrecision, Linear, Model, Spline};
-use spotfit::steps::curve::LogX;
+use spotfit::model::{CurveLimits, CurveOptions, Model, Spline};
 use spotfit::{Backend, Estimator, FitterOptions};
 
 use super::CurveArguments;
@@ -18,45 +17,6 @@ pub(super) enum EstimatorChoice {
     Lse,
     Mle,
     Binomial,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum LinearChoice {
-    Auto,
-    Eliminated,
-    Searched,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum PrecisionChoice {
-    Auto,
-    F64,
-}
-
-impl From<PrecisionChoice> for CurvePrecision {
-    fn from(choice: PrecisionChoice) -> Self {
-        match choice {
-            PrecisionChoice::Auto => Self::Auto,
-            PrecisionChoice::F64 => Self::F64,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum LogChoice {
-    Auto,
-    Yes,
-    No,
-}
-
-impl From<LogChoice> for LogX {
-    fn from(choice: LogChoice) -> Self {
-        match choice {
-            LogChoice::Auto => Self::Auto,
-            LogChoice::Yes => Self::Yes,
-            LogChoice::No => Self::No,
-        }
-    }
 }
 
 /// Where fits begin.
@@ -250,12 +210,8 @@ pub(super) fn options(
             EstimatorChoice::Lse | EstimatorChoice::Binomial => Estimator::LeastSquares,
             EstimatorChoice::Mle => Estimator::MaximumLikelihood,
         })
-        .with_precision(arguments.precision.into())
-        .with_linear(match arguments.linear {
-            LinearChoice::Auto => Linear::Auto,
-            LinearChoice::Eliminated => Linear::Eliminated,
-            LinearChoice::Searched => Linear::Searched,
-        })
+        .with_precision(arguments.precision)
+        .with_linear(arguments.linear)
         .with_absolute(arguments.absolute)
         .with_covariance(false)
         .with_max_iterations(arguments.max_iterations)

@@ -5,6 +5,7 @@ use fit_sim::recipes::BeadRecipe;
 
 use super::frames::FrameArguments;
 use super::objective::ObjectiveArguments;
+use super::said;
 use super::spots::{FocusArguments, ProfileArguments};
 use crate::error::CliError;
 
@@ -45,17 +46,11 @@ pub(crate) struct BeadArguments {
 }
 
 pub(crate) fn run(arguments: &BeadArguments) -> Result<(), CliError> {
-    let recipe = BeadRecipe::default()
-        .with_frame(arguments.frame.recipe()?)
-        .with_step(arguments.step)
-        .with_range(arguments.range)
-        .with_beads(arguments.beads)
-        .with_spread(arguments.spread)
-        .with_photons(arguments.photons)
-        .with_sigma(arguments.sigma)
-        .with_focus(arguments.focus.recipe())
-        .with_profile(arguments.profile.profile())
-        .with_objective(arguments.objective.objective()?)
-        .with_pixel_size(arguments.pixel_size);
+    let recipe =
+        said!(BeadRecipe, arguments: step, range, beads, spread, photons, sigma, pixel_size)
+            .with_frame(arguments.frame.recipe()?)
+            .with_focus(arguments.focus.recipe())
+            .with_profile(arguments.profile.profile)
+            .with_objective(arguments.objective.objective()?);
     arguments.frame.write(recipe.simulation()?, None)
 }

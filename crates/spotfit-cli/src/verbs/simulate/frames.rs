@@ -11,7 +11,7 @@ use serde::Serialize;
 use spotfit::localize::Defects;
 
 use super::camera::{CameraArguments, SensitivityArguments};
-use super::refuse_no_csv;
+use super::{refuse_no_csv, said};
 use crate::error::CliError;
 use crate::words::defects::write_defects;
 use crate::words::movie_files::write_movie;
@@ -78,18 +78,11 @@ struct Frames {
 impl FrameArguments {
     /// Their recipe.
     pub(crate) fn recipe(&self) -> Result<FrameRecipe, CliError> {
-        let camera = SimulatedCamera::default()
-            .with_baseline(self.baseline)
+        let camera = said!(SimulatedCamera, self: baseline, read_noise)
             .with_gain(self.sensitivity.gain()?)
-            .with_read_noise(self.read_noise)
             .with_em_gain(self.camera.em_gain);
-        Ok(FrameRecipe::default()
-            .with_width(self.width)
-            .with_height(self.height)
-            .with_background(self.background)
-            .with_unevenness(self.unevenness)
-            .with_camera(camera)
-            .with_seed(self.seed))
+        let recipe = said!(FrameRecipe, self: width, height, background, unevenness, seed);
+        Ok(recipe.with_camera(camera))
     }
 
     /// Makes the movie and writes its files, and the mask of its hot pixels to this one.

@@ -39,6 +39,16 @@ enum What {
     Beads(beads::BeadArguments),
 }
 
+/// A recipe whose fields of these names have what options of the same names say.
+macro_rules! said {
+    ($recipe:ty, $options:ident: $($field:ident),*) => {{
+        let mut recipe = <$recipe>::default();
+        $(recipe.$field = $options.$field;)*
+        recipe
+    }};
+}
+use said;
+
 /// Refuses a name for a CSV file that has another ending; it may have none.
 pub(crate) fn refuse_no_csv(path: Option<&Path>, what: &str) -> Result<(), CliError> {
     let named = path.filter(|path| path.extension().is_some());

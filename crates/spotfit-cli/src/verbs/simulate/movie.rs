@@ -1,13 +1,15 @@
 //! `spotfit simulate movie`: a movie with its truth.
 
-use clap::{ArgGroup, Args, ValueEnum};
+use clap::{ArgGroup, Args};
 use fit_sim::Heights;
 use fit_sim::recipes::{MovieRecipe, ShapeWord};
 
 use super::frames::FrameArguments;
 use super::objective::ObjectiveArguments;
+use super::said;
 use super::spots::SpotArguments;
 use crate::error::CliError;
+use crate::words::choice::choice;
 use crate::words::written::WrittenFile;
 
 #[derive(Debug, Args)]
@@ -87,14 +89,11 @@ pub(crate) struct MovieArguments {
     drift: String,
     /// The heights of defocused spots and behind an objective: random, or those of the structures, so that lines ascend and rings are tilted
     /// [default: random].
-    #[arg(help_heading = "Spots", long, value_enum, value_name = "HEIGHTS")]
-    heights: Option<HeightsChoice>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum HeightsChoice {
-    Random,
-    Structure,
+    #[arg(help_heading = "Spots", long, value_name = "HEIGHTS", value_parser = choice([
+        ("random", Heights::Random),
+        ("structure", Heights::Structure),
+    ]))]
+    heights: Option<Heights>,
 }
 
 /// The drift in x and y, and in z if that is given.
@@ -109,30 +108,15 @@ fn parse_drift(text: &str) -> Result<([f64; 2], Option<f64>), CliError> {
 
 pub(crate) fn run(arguments: &MovieArguments) -> Result<(), CliError> {
     let (drift, drift_z) = parse_drift(&arguments.drift)?;
-    let heights = arguments.heights.map(|heights| match heights {
-        HeightsChoice::Structure => Heights::Structure,
-        HeightsChoice::Random => Heights::Random,
-    });
-    let recipe = MovieRecipe::default()
+    let recipe = said!(
+        MovieRecipe, arguments: frames, spots, density, pixel_size, uniform, photons, photons_spread, sigma, sigma_spread,
+        on_time, off_time, beads, hot_pixels, haze, heights
+    );
+    let recipe = recipe
         .with_frame(arguments.frame.recipe()?)
-        .with_frames(arguments.frames)
-        .with_spots(arguments.spots)
-        .with_density(arguments.density)
-        .with_pixel_size(arguments.pixel_size)
-        .with_uniform(arguments.uniform)
-        .with_photons(arguments.photons)
-        .with_photons_spread(arguments.photons_spread)
-        .with_sigma(arguments.sigma)
-        .with_sigma_spread(arguments.sigma_spread)
         .with_look(arguments.looks.recipe())
         .with_objective(arguments.objective.objective()?)
-        .with_on_time(arguments.on_time)
-        .with_off_time(arguments.off_time)
-        .with_beads(arguments.beads)
-        .with_hot_pixels(arguments.hot_pixels)
-        .with_haze(arguments.haze)
         .with_drift(drift)
-        .with_drift_z(drift_z)
-        .with_heights(heights);
+        .with_drift_z(drift_z);
     arguments.frame.write(recipe.simulation()?, arguments.write_defects.as_deref())
 }

@@ -1,8 +1,10 @@
 //! The words of `spotfit simulate` and `spotfit simulate movie` for the look of spots.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use fit_sim::recipes::{FocusRecipe, LookRecipe, ShapeWord};
 use fit_sim::{Defocus, SpotProfile};
+
+use crate::words::choice::choice;
 
 #[derive(Debug, Args)]
 pub(crate) struct SpotArguments {
@@ -11,11 +13,16 @@ pub(crate) struct SpotArguments {
     #[arg(
         help_heading = "Spots",
         long,
-        value_enum,
         default_value = "circular",
-        value_name = "SHAPE"
+        value_name = "SHAPE",
+        value_parser = choice([
+            ("circular", ShapeWord::Circular),
+            ("elliptical", ShapeWord::Elliptical),
+            ("rotated", ShapeWord::Rotated),
+            ("defocused", ShapeWord::Defocused),
+        ])
     )]
-    shape: ShapeChoice,
+    shape: ShapeWord,
     #[command(flatten)]
     profile: ProfileArguments,
     // The numbers come from where they are set.
@@ -59,47 +66,21 @@ pub(crate) struct ProfileArguments {
     #[arg(
         help_heading = "Spots",
         long,
-        value_enum,
         default_value = "sampled",
-        value_name = "PROFILE"
+        value_name = "PROFILE",
+        value_parser = choice([
+            ("sampled", SpotProfile::Sampled),
+            ("integrated", SpotProfile::Integrated),
+        ])
     )]
-    profile: ProfileChoice,
-}
-
-impl ProfileArguments {
-    pub(crate) fn profile(&self) -> SpotProfile {
-        match self.profile {
-            ProfileChoice::Sampled => SpotProfile::Sampled,
-            ProfileChoice::Integrated => SpotProfile::Integrated,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ShapeChoice {
-    Circular,
-    Elliptical,
-    Rotated,
-    Defocused,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum ProfileChoice {
-    Sampled,
-    Integrated,
+    pub(crate) profile: SpotProfile,
 }
 
 impl SpotArguments {
     pub(crate) fn recipe(&self) -> LookRecipe {
-        let shape = match self.shape {
-            ShapeChoice::Circular => ShapeWord::Circular,
-            ShapeChoice::Elliptical => ShapeWord::Elliptical,
-            ShapeChoice::Rotated => ShapeWord::Rotated,
-            ShapeChoice::Defocused => ShapeWord::Defocused,
-        };
         LookRecipe::default()
-            .with_shape(shape)
-            .with_profile(self.profile.profile())
+            .with_shape(self.shape)
+            .with_profile(self.profile.profile)
             .with_z_range(self.z_range)
             .with_focus(self.focus.recipe())
     }

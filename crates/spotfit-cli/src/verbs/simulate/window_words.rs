@@ -1,7 +1,9 @@
 //! The words of `spotfit simulate` for windows.
 
+use crate::words::choice::choice;
 use crate::words::written::WrittenFile;
 use clap::{Args, ValueEnum};
+use fit_sim::Noise;
 use fit_sim::recipes::WindowRecipe;
 
 #[derive(Debug, Args)]
@@ -28,12 +30,16 @@ pub(super) struct WindowArguments {
     /// clipped at zero, as published) or none.
     #[arg(
         long,
-        value_enum,
         default_value = "poisson",
         value_name = "NOISE",
-        help_heading = "Camera"
+        help_heading = "Camera",
+        value_parser = choice([
+            ("poisson", Noise::Poisson),
+            ("paper", Noise::Paper),
+            ("none", Noise::None),
+        ])
     )]
-    pub(super) noise: NoiseChoice,
+    pub(super) noise: Noise,
     /// The smallest sigma in pixels.
     #[arg(long, default_value_t = WindowRecipe::default().sigma_min, value_name = "PX", help_heading = "Spots")]
     pub(super) sigma_min: f64,
@@ -73,13 +79,6 @@ pub(super) struct WindowArguments {
     /// (nanometres) if defocused.
     #[arg(long, value_name = "TRUTH.csv", help_heading = "Output")]
     pub(super) truth: Option<WrittenFile>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum NoiseChoice {
-    Poisson,
-    Paper,
-    None,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]

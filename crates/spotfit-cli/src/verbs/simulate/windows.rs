@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use fit_core::{Corner, Size};
+use fit_sim::SimulatedCamera;
 use fit_sim::recipes::{WindowBackground, WindowRecipe};
-use fit_sim::{Noise, SimulatedCamera};
 use serde::Serialize;
 
 use super::camera::{CameraArguments, SensitivityArguments};
-use super::refuse_no_csv;
 use super::spots::SpotArguments;
-use super::window_words::{NoiseChoice, WindowArguments};
+use super::window_words::WindowArguments;
+use super::{refuse_no_csv, said};
 use crate::error::CliError;
 use crate::words::output::Output;
 use crate::words::report::ReportArguments;
@@ -59,28 +59,16 @@ fn write_corners(output: &mut Output, corners: &[Corner]) -> Result<(), CliError
 fn recipe(arguments: &WindowArguments, others: &Others) -> Result<WindowRecipe, CliError> {
     let Others { spots, sensitivity, camera, .. } = others;
     let side = |side: Option<usize>| side.or(arguments.size).unwrap_or_default();
-    let noise = match arguments.noise {
-        NoiseChoice::Poisson => Noise::Poisson,
-        NoiseChoice::Paper => Noise::Paper,
-        NoiseChoice::None => Noise::None,
-    };
-    let recipe = WindowRecipe::default();
+    let recipe = said!(WindowRecipe, arguments: photons, sigma_min, sigma_max, noise, seed);
     let background = arguments.pixel_background.map_or(recipe.background, WindowBackground::Pixel);
-    let camera = SimulatedCamera::default()
-        .with_baseline(arguments.baseline)
+    let camera = said!(SimulatedCamera, arguments: baseline, read_noise)
         .with_gain(sensitivity.gain()?)
-        .with_read_noise(arguments.read_noise)
         .with_em_gain(camera.em_gain);
     Ok(recipe
         .with_size(Size::new(side(arguments.width), side(arguments.height)))
-        .with_photons(arguments.photons)
         .with_background(background)
-        .with_sigma_min(arguments.sigma_min)
-        .with_sigma_max(arguments.sigma_max)
         .with_look(spots.recipe())
-        .with_noise(noise)
-        .with_camera(camera)
-        .with_seed(arguments.seed))
+        .with_camera(camera))
 }
 
 pub(super) fn run(arguments: &WindowArguments, others: &Others) -> Result<(), CliError> {

@@ -198,6 +198,28 @@ export function choice(label, choices, chosen) {
 }
 
 /**
+ * Fills a list with texts that can be changed and taken away.
+ * @param {HTMLElement} list
+ * @param {string} name of one of them
+ * @param {string[]} texts
+ * @param {(index: number, text: string) => boolean} change whether it takes the text
+ * @param {(index: number) => void} remove
+ */
+export function editable(list, name, texts, change, remove) {
+  list.replaceChildren(
+    ...texts.map((value, index) => {
+      const field = h("input", {
+        type: "text", value, "aria-label": `${name} ${index + 1}`, spellcheck: "false",
+        onchange: () => field.setAttribute("aria-invalid", String(!change(index, field.value))),
+      });
+      const label = `Remove ${name} ${index + 1}`;
+      const away = h("button", { type: "button", class: "quiet", text: "\u00d7", "aria-label": label, onclick: () => remove(index) });
+      return h("li", {}, field, away);
+    }),
+  );
+}
+
+/**
  * The command that does the same, with a button that copies it.
  * @param {string} label
  * @returns {{element: any, set: (text: string) => void}}

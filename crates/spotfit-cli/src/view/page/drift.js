@@ -1,7 +1,7 @@
 // Drift: found, drawn, taken out, and put back.
 
 import { address, Refused } from "./api.js";
-import { h, plain } from "./dom.js";
+import { editable, h, plain } from "./dom.js";
 import { Form } from "./form.js";
 import { run } from "./jobs.js";
 import { pointOf } from "./measure.js";
@@ -98,27 +98,16 @@ export class DriftPanel {
   }
 
   showBeads() {
-    this.list.replaceChildren(
-      ...this.beads.map((bead, index) => {
-        const field = h("input", {
-          type: "text", value: bead.map((value) => plain(value, 7)).join(","), "aria-label": `bead ${index + 1}`, spellcheck: "false",
-          onchange: () => {
-            const place = pointOf(field.value);
-            field.setAttribute("aria-invalid", String(!place));
-            if (place) this.beads[index] = place;
-            this.stage.paint();
-          },
-        });
-        const away = h("button", {
-          type: "button", class: "quiet", text: "\u00d7", "aria-label": `Remove bead ${index + 1}`,
-          onclick: () => {
-            this.beads.splice(index, 1);
-            this.showBeads();
-          },
-        });
-        return h("li", {}, field, away);
-      }),
-    );
+    const texts = this.beads.map((bead) => bead.map((value) => plain(value, 7)).join(","));
+    editable(this.list, "bead", texts, (index, text) => {
+      const place = pointOf(text);
+      if (place) this.beads[index] = place;
+      this.stage.paint();
+      return place !== null;
+    }, (index) => {
+      this.beads.splice(index, 1);
+      this.showBeads();
+    });
     this.stage.paint();
   }
 

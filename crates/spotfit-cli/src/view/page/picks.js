@@ -1,7 +1,7 @@
 // Picks: circles, boxes and polygons in the picture, and what lies in them.
 
 import { isOld, newest, post, Refused } from "./api.js";
-import { commandLine, h, later, plain, show, themed } from "./dom.js";
+import { commandLine, editable, h, later, plain, show, themed } from "./dom.js";
 import { run } from "./jobs.js";
 import { stem } from "./tables.js";
 
@@ -73,29 +73,18 @@ export class Picks {
   }
 
   rebuild() {
-    this.list.replaceChildren(
-      ...this.picks.map((pick, index) => {
-        const field = h("input", {
-          type: "text", value: pick, "aria-label": `pick ${index + 1}`, spellcheck: "false",
-          onchange: () => {
-            const isGood = pickOf(field.value) !== null;
-            field.setAttribute("aria-invalid", String(!isGood));
-            this.message.textContent = isGood ? "" : `A pick is ${Object.entries(KINDS).map(([kind, [form]]) => `${kind}:${form}`).join(" or ")}.`;
-            if (!isGood) return;
-            this.picks[index] = field.value.trim();
-            this.changed();
-          },
-        });
-        const away = h("button", {
-          type: "button", class: "quiet", text: "\u00d7", "aria-label": `Remove pick ${index + 1}`,
-          onclick: () => {
-            this.picks.splice(index, 1);
-            this.rebuild();
-          },
-        });
-        return h("li", {}, field, away);
-      }),
-    );
+    editable(this.list, "pick", this.picks, (index, text) => {
+      const isGood = pickOf(text) !== null;
+      this.message.textContent = isGood ? "" : `A pick is ${Object.entries(KINDS).map(([kind, [form]]) => `${kind}:${form}`).join(" or ")}.`;
+      if (isGood) {
+        this.picks[index] = text.trim();
+        this.changed();
+      }
+      return isGood;
+    }, (index) => {
+      this.picks.splice(index, 1);
+      this.rebuild();
+    });
     this.changed();
   }
 

@@ -1,15 +1,14 @@
 //! `spotfit calibrate`: from z stacks of beads to a calibration of z from widths, or to a measured PSF.
 
-mod words;
-
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::builder::PossibleValue;
 
-use self::words::{OrderChoice, ZeroChoice, range};
 use crate::error::CliError;
 use crate::say::listener::Terminal;
 use crate::words::camera_from::{CameraFromArguments, of_movie};
+use crate::words::choice::choice;
 use crate::words::fit_options::FitOptions;
 use crate::words::lengths::side;
 use crate::words::movie_options::{Lengths, MovieArguments, asked_size, parse_lengths, scale};
@@ -21,9 +20,10 @@ use crate::words::record::{RecordArguments, Recorded, counts};
 use crate::words::report::ReportArguments;
 use crate::words::spot_options::SpotOptions;
 use crate::words::written::WrittenFile;
+use spotfit::astigmatism::calibrate::Zero;
 use spotfit::astigmatism::yaml_text::yaml_text;
 use spotfit::steps::Stack;
-use spotfit::steps::calibrate::{self, CalibrateOptions, PsfOptions, StackOptions};
+use spotfit::steps::calibrate::{self, CalibrateOptions, Order, PsfOptions, StackOptions};
 use spotfit::steps::localize::CameraOptions;
 use spotfit::{Camera, CameraMap, Length, camera_maps, record};
 
@@ -51,12 +51,15 @@ pub(crate) struct CalibrateArguments {
     /// The slice that shows the beads highest.
     #[arg(
         long,
-        value_enum,
         default_value = "first-highest",
         value_name = "ORDER",
-        help_heading = "Movie"
+        help_heading = "Movie",
+        value_parser = choice([
+            (PossibleValue::new("first-highest").help("The first slice shows the beads highest, as in Picasso"), Order::FirstHighest),
+            (PossibleValue::new("first-lowest").help("The first slice shows the beads lowest"), Order::FirstLowest),
+        ])
     )]
-    order: OrderChoice,
+    order: Order,
     /// The number of consecutive frames at each step.
     #[arg(
         long,
@@ -79,12 +82,12 @@ pub(crate) struct CalibrateArguments {
     /// The position of z = 0: where the widths are equal, or in the middle of the stack.
     #[arg(
         long,
-        value_enum,
         default_value = "crossing",
         value_name = "WHERE",
-        help_heading = "Fit"
+        help_heading = "Fit",
+        value_parser = choice([("crossing", Zero::Crossing), ("stage", Zero::Stage)])
     )]
-    zero: ZeroChoice,
+    zero: Zero,
     /// The final factor for z, due to different refractive indices; 0.7 to 0.8 for an oil objective and a watery
     /// sample.
     #[arg(long, default_value_t = 1.0, value_name = "FACTOR", help_heading = "Fit")]
@@ -117,7 +120,7 @@ impl CalibrateArguments {
     fn taken(&self) -> Result<StackOptions, CliError> {
         let taken = StackOptions::default()
             .with_step(self.step)
-            .with_order(self.order.into())
+            .with_order(self.order)
             .with_frames_per_step(self.frames_per_step)
             .with_pixel_size(scale(self.pixel_size))
             .with_magnification(self.magnification);
@@ -138,7 +141,7 @@ impl CalibrateArguments {
         let options = options
             .with_box_size(self.side()?.unwrap_or(default.box_size))
             .with_range(self.range.as_deref().map(range).transpose()?)
-            .with_zero(self.zero.into());
+            .with_zero(self.zero);
         let size = asked_size(self.pixel_size)?;
         let mut stacks = self.stacks()?;
         let known = self.camera(&mut stacks)?;
@@ -233,5 +236,14 @@ impl CalibrateArguments {
         let outputs = || [Some(&self.output), self.plot.as_ref()].into_iter().flatten();
         let refuse = |input| outputs().try_for_each(|output| refuse_same_file(input, output));
         inputs.into_iter().try_for_each(|input: &PathBuf| refuse(input))
+    }
+}
+
+/// Two ends.
+fn range(text: &str) -> Result<[f64; 2], CliError> {
+    let numbers: Result<Vec<f64>, _> = text.split(',').map(|part| part.trim().parse()).collect();
+    match numbers.as_deref() {
+        Ok(&[low, high]) if low < high => Ok([low, high]),
+        _ => Err(CliError::option("range", text, "A,B: two numbers, the first the smaller, in nm")),
     }
 }

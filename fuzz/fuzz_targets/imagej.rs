@@ -1,3 +1,0 @@
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|file: &[u8]| spotfit_fuzz::read("ImageJ", file));
