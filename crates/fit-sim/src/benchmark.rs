@@ -4,13 +4,11 @@ use std::ops::Range;
 
 use fit_core::spot::sums::Profile;
 use fit_core::{Circle, Size};
-use ndarray::Array3;
-use rayon::prelude::*;
 
-use crate::error::SimulationError;
+use crate::error::{SimulationError, check};
 use crate::random::Random;
 use crate::shape::Outline;
-use crate::spots::{SimulatedSpots, Truth};
+use crate::spots::{SimulatedSpots, Truth, windows};
 
 fit_core::__options! {
     /// Spots of about the same shape with noise of the same strength in every pixel: the comparison published with
@@ -33,19 +31,19 @@ fit_core::__options! {
     #[non_exhaustive]
     pub struct GpufitBenchmark {
         /// Width and height of the windows; the nominal centre of the spots is the centre of the window.
-        pub size(const with_size): Size,
+        pub size(const with_size): Size = Size::new(5, 5),
         /// Nominal amplitude in counts. Range: 0 to 10¹².
-        pub amplitude(const with_amplitude): f64,
+        pub amplitude(const with_amplitude): f64 = 500.0,
         /// Nominal σ in pixels. Range: above 0, up to 1000.
-        pub sigma(const with_sigma): f64,
+        pub sigma(const with_sigma): f64 = 1.0,
         /// Nominal background in counts a pixel. Range: 0 to 10¹².
-        pub background(const with_background): f64,
+        pub background(const with_background): f64 = 10.0,
         /// Half the width of all distributions, as a share of the nominal value. Range: 0 to 0.9.
-        pub spread(const with_spread): f64,
+        pub spread(const with_spread): f64 = 0.1,
         /// Signal-to-noise ratio. Range: above 0.
-        pub snr(const with_snr): f64,
+        pub snr(const with_snr): f64 = 10.0,
         /// The seed: the same seed gives the same windows on every machine.
-        pub seed(const with_seed): u64,
+        pub seed(const with_seed): u64 = 1,
     }
 }
 
@@ -55,15 +53,7 @@ const SQUARE: f64 = 4.292;
 impl GpufitBenchmark {
     /// Amplitude 500, σ 1, background 10, all within ±10 %, SNR 10 and seed 1.
     pub fn new(size: Size) -> Self {
-        Self {
-            size,
-            amplitude: 500.0,
-            sigma: 1.0,
-            background: 10.0,
-            spread: 0.1,
-            snr: 10.0,
-            seed: 1,
-        }
+        Self { size, ..Self::default() }
     }
 
     /// The standard deviation of the noise in counts.
@@ -87,9 +77,7 @@ impl GpufitBenchmark {
             ("snr", self.snr, tiny, f64::INFINITY, "above 0"),
         ];
         for (name, value, min, max, range) in parameters {
-            if !(min..=max).contains(&value) {
-                return Err(SimulationError::Parameter { name, value, range });
-            }
+            check(name, value, min, max, range)?;
         }
         Ok(())
     }
@@ -104,20 +92,8 @@ impl GpufitBenchmark {
         spots: Range<usize>,
     ) -> Result<(SimulatedSpots, Vec<[f64; 5]>), SimulationError> {
         self.validate()?;
-        let Size { width, height } = self.size;
-        let mut pixels = Array3::zeros((spots.len(), height, width));
-        let mut truth = vec![Truth::nothing(); spots.len()];
-        let mut starts = vec![[0.0; 5]; spots.len()];
-        if let Some(pixels) = pixels.as_slice_mut() {
-            pixels
-                .par_chunks_exact_mut(self.size.pixels())
-                .zip(&mut truth)
-                .zip(&mut starts)
-                .zip(spots)
-                .for_each(|(((window, truth), start), spot)| {
-                    (*truth, *start) = self.window(spot, window);
-                });
-        }
+        let make = |spot, window: &mut [f32]| self.window(spot, window);
+        let (pixels, truth, starts) = windows(self.size, spots, [0.0; 5], make);
         Ok((SimulatedSpots { pixels, truth, corners: None }, starts))
     }
 

@@ -61,6 +61,11 @@ impl Noise {
 }
 
 impl SimulatedCamera {
+    /// That of movies and stages, if nothing else is said: 100 counts of baseline, and a read noise of 1.5 electrons.
+    pub(crate) fn usual() -> Self {
+        Self::default().with_baseline(100.0).with_read_noise(1.5)
+    }
+
     /// The same with so many photo-electrons per count.
     #[must_use]
     pub const fn with_sensitivity(self, sensitivity: f64) -> Self {

@@ -148,6 +148,15 @@ impl Maps {
     }
 }
 
+/// Checks the size of frames.
+pub(crate) fn check_frame(width: usize, height: usize) -> Result<(), SimulationError> {
+    let (width, height) = (width as f64, height as f64);
+    check("width", width, 8.0, 65536.0, "8 to 65536")?;
+    check("height", height, 8.0, 65536.0, "8 to 65536")?;
+    let most = MOST_FRAME_PIXELS as f64;
+    check("width × height", width * height, 64.0, most, "64 to 67108864 pixels")
+}
+
 fn check_size(size: Size) -> Result<(), SimulationError> {
     for side in [size.width, size.height] {
         check("camera_size", side as f64, 3.0, 65536.0, "3 to 65536")?;

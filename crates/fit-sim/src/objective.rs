@@ -96,43 +96,30 @@ pub enum Dipole {
     },
 }
 
-/// A microscope's objective, and where molecules are behind it.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Objective {
-    /// The numerical aperture. Range: 0.1 to below the immersion's index.
-    pub na: f64,
-    /// The wavelength of the light in vacuum, in nanometres. Range: 100 to 10⁵.
-    pub wavelength: f64,
-    /// The refractive index of the immersion. Range: 1 to 4.
-    pub index: f64,
-    /// That of the sample. Range: 1 to 4.
-    pub sample_index: f64,
-    /// How far behind the coverslip a molecule is that is in focus, in nanometres. Range: 0 to 10⁶; where the sample's index is not that of
-    /// the immersion, at least as far as molecules are from the focus.
-    pub sample_depth: f64,
-    /// The aberrations.
-    pub zernike: Vec<Zernike>,
-    /// Aberrations besides, as they are in the corners of the frame. They grow from its middle on with the distance to the power |m|, but the square
-    /// where m is 0, and are turned with the direction from the middle, as those of a lens are: coma points there or away.
-    pub zernike_corner: Vec<Zernike>,
-    /// How molecules shine.
-    pub dipole: Dipole,
-}
-
-impl Default for Objective {
-    /// NA 1.4 in oil, 680 nm, in a sample of the same index (1.518), without aberrations, of molecules that turn freely.
-    fn default() -> Self {
-        Self {
-            na: 1.4,
-            wavelength: 680.0,
-            index: 1.518,
-            sample_index: 1.518,
-            sample_depth: 0.0,
-            zernike: Vec::new(),
-            zernike_corner: Vec::new(),
-            dipole: Dipole::Free,
-        }
+fit_core::__options! {
+    /// A microscope's objective, and where molecules are behind it. By default one of NA 1.4 in oil, for 680 nm, in a sample of the same index
+    /// (1.518), without aberrations, of molecules that turn freely.
+    #[derive(Clone, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct Objective {
+        /// The numerical aperture. Range: 0.1 to below the immersion's index.
+        pub na(with_na): f64 = 1.4,
+        /// The wavelength of the light in vacuum, in nanometres. Range: 100 to 10⁵.
+        pub wavelength(with_wavelength): f64 = 680.0,
+        /// The refractive index of the immersion. Range: 1 to 4.
+        pub index(with_index): f64 = 1.518,
+        /// That of the sample. Range: 1 to 4.
+        pub sample_index(with_sample_index): f64 = 1.518,
+        /// How far behind the coverslip a molecule is that is in focus, in nanometres. Range: 0 to 10⁶; where the sample's index is not that of
+        /// the immersion, at least as far as molecules are from the focus.
+        pub sample_depth(with_sample_depth): f64 = 0.0,
+        /// The aberrations.
+        pub zernike(with_zernike): Vec<Zernike> = Vec::new(),
+        /// Aberrations besides, as they are in the corners of the frame. They grow from its middle on with the distance to the power |m|, but the square
+        /// where m is 0, and are turned with the direction from the middle, as those of a lens are: coma points there or away.
+        pub zernike_corner(with_zernike_corner): Vec<Zernike> = Vec::new(),
+        /// How molecules shine.
+        pub dipole(with_dipole): Dipole = Dipole::Free,
     }
 }
 
@@ -169,17 +156,6 @@ struct PupilPoint {
 }
 
 impl Objective {
-    fit_core::__setters! {
-        with_na: na: f64,
-        with_wavelength: wavelength: f64,
-        with_index: index: f64,
-        with_sample_index: sample_index: f64,
-        with_sample_depth: sample_depth: f64,
-        with_zernike: zernike: Vec<Zernike>,
-        with_zernike_corner: zernike_corner: Vec<Zernike>,
-        with_dipole: dipole: Dipole,
-    }
-
     /// # Errors
     /// [`SimulationError::Parameter`] for a number out of its range.
     pub fn validate(&self) -> Result<(), SimulationError> {

@@ -25,42 +25,28 @@ pub enum SpotShape {
     Defocused(Defocus),
 }
 
-/// How the widths of an astigmatic spot depend on its height z: with t = (z ∓ focus)/depth,
-/// σ(z) = σ₀·√(1 + t² + cubic·t³ + quartic·t⁴), where σx is in focus at z = focus and σy at z = −focus
-/// (Huang et al. 2008).
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Defocus {
-    /// z is uniform between −z_range and z_range, in nanometres. Range: 0 to 10⁶.
-    pub z_range: f64,
-    /// The z at which σx is in focus, in nanometres; σy is at its negative. Range: −10⁶ to 10⁶.
-    pub focus: f64,
-    /// The distance from the focus at which the width has grown by √2 (without the higher terms), in
-    /// nanometres. Range: 1 to 10⁶, and such that no width leaves 0.1 to 100 times that in focus.
-    pub depth: f64,
-    /// The coefficient of t³. Range: −100 to 100.
-    pub cubic: f64,
-    /// The coefficient of t⁴. Range: −100 to 100.
-    pub quartic: f64,
-}
-
-impl Default for Defocus {
-    /// z within ±500 nm, foci at ±200 nm, a depth of 400 nm, and no higher terms. The widths then reach twice that
-    /// in focus.
-    fn default() -> Self {
-        Self { z_range: 500.0, focus: 200.0, depth: 400.0, cubic: 0.0, quartic: 0.0 }
+fit_core::__options! {
+    /// How the widths of an astigmatic spot depend on its height z: with t = (z ∓ focus)/depth,
+    /// σ(z) = σ₀·√(1 + t² + cubic·t³ + quartic·t⁴), where σx is in focus at z = focus and σy at z = −focus
+    /// (Huang et al. 2008). By default z is within ±500 nm, and the widths reach twice that in focus.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct Defocus {
+        /// z is uniform between −z_range and z_range, in nanometres. Range: 0 to 10⁶.
+        pub z_range(const with_z_range): f64 = 500.0,
+        /// The z at which σx is in focus, in nanometres; σy is at its negative. Range: −10⁶ to 10⁶.
+        pub focus(const with_focus): f64 = 200.0,
+        /// The distance from the focus at which the width has grown by √2 (without the higher terms), in
+        /// nanometres. Range: 1 to 10⁶, and such that no width leaves 0.1 to 100 times that in focus.
+        pub depth(const with_depth): f64 = 400.0,
+        /// The coefficient of t³. Range: −100 to 100.
+        pub cubic(const with_cubic): f64 = 0.0,
+        /// The coefficient of t⁴. Range: −100 to 100.
+        pub quartic(const with_quartic): f64 = 0.0,
     }
 }
 
 impl Defocus {
-    fit_core::__setters! {
-        const with_z_range: z_range: f64,
-        const with_focus: focus: f64,
-        const with_depth: depth: f64,
-        const with_cubic: cubic: f64,
-        const with_quartic: quartic: f64,
-    }
-
     /// σx and σy of a spot at height `z` in nanometres whose width in focus is `sigma`, in the unit of `sigma`.
     pub fn widths(&self, sigma: f64, z: f64) -> [f64; 2] {
         [z - self.focus, z + self.focus].map(|z| sigma * libm::sqrt(self.growth(z / self.depth)))

@@ -13,6 +13,10 @@ use crate::maps::Maps;
 use crate::random::Random;
 use crate::shape::{Outline, SpotShape};
 
+/// The most windows that are made at a time, and the most bytes of their pixels, but at least one window.
+const PIECE: usize = 1 << 15;
+const PIECE_BYTES: usize = 1 << 26;
+
 /// The true parameters of a simulated spot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
@@ -43,6 +47,27 @@ impl Truth {
     pub(crate) fn nothing() -> Self {
         Self::new([0.0; 2], &Outline::default(), 0.0, 0.0)
     }
+}
+
+/// Makes the windows with the given numbers, side by side, each with its truth and something more.
+pub(crate) fn windows<T: Clone + Send>(
+    size: Size,
+    numbers: Range<usize>,
+    nothing: T,
+    make: impl Fn(usize, &mut [f32]) -> (Truth, T) + Sync,
+) -> (Array3<f32>, Vec<Truth>, Vec<T>) {
+    let mut pixels = Array3::zeros((numbers.len(), size.height, size.width));
+    let mut truth = vec![Truth::nothing(); numbers.len()];
+    let mut more = vec![nothing; numbers.len()];
+    if let Some(pixels) = pixels.as_slice_mut() {
+        pixels
+            .par_chunks_exact_mut(size.pixels())
+            .zip(&mut truth)
+            .zip(&mut more)
+            .zip(numbers)
+            .for_each(|(((window, truth), more), number)| (*truth, *more) = make(number, window));
+    }
+    (pixels, truth, more)
 }
 
 /// Simulated windows with their truth.
@@ -82,52 +107,39 @@ fit_core::__options! {
     #[non_exhaustive]
     pub struct SpotSimulation {
         /// Width and height of the windows.
-        pub size(const with_size): Size,
+        pub size(const with_size): Size = Size::new(9, 9),
         /// Integrated signal of each spot in photo-electrons. Range: 0 to 10¹².
-        pub signal(const with_signal): f64,
+        pub signal(const with_signal): f64 = 400.0,
         /// Background of each window in photo-electrons, over all its pixels. Range: 0 to 10¹².
-        pub background(const with_background): f64,
+        pub background(const with_background): f64 = 40.0,
         /// σ is uniform in this range, in pixels. Range: 0.001 to 1000.
-        pub sigma(with_sigma): Range<f64>,
+        pub sigma(with_sigma): Range<f64> = 1.0..2.0,
         /// The shape of the spots.
-        pub shape(const with_shape): SpotShape,
+        pub shape(const with_shape): SpotShape = SpotShape::Circular,
         /// Whether pixels sample or integrate the spots.
-        pub profile(const with_profile): SpotProfile,
+        pub profile(const with_profile): SpotProfile = SpotProfile::Sampled,
         /// Standard deviation of the centres, as a share of the window's sides. Range: 0 to 1.
-        pub scatter(const with_scatter): f64,
+        pub scatter(const with_scatter): f64 = 1.0 / 20.0,
         /// Centres are uniform within this many pixels of the window's centre, along x and along y, in place of
         /// [`SpotSimulation::scatter`]. Range: 0 to 1000.
-        pub reach(const with_reach): Option<f64>,
+        pub reach(const with_reach): Option<f64> = None,
         /// The noise.
-        pub noise(const with_noise): Noise,
+        pub noise(const with_noise): Noise = Noise::Poisson,
         /// The camera.
-        pub camera(const with_camera): SimulatedCamera,
+        pub camera(const with_camera): SimulatedCamera = SimulatedCamera::default(),
         /// The maps of a camera whose pixels differ, at least as large as the windows. They replace baseline, gain and
         /// read noise of [`SpotSimulation::camera`]. Each window lies somewhere in them, with equal chances for every
         /// place ([`SimulatedSpots::corners`]).
-        pub maps(with_maps): Option<Maps>,
+        pub maps(with_maps): Option<Maps> = None,
         /// The seed: the same seed gives the same windows on every machine.
-        pub seed(const with_seed): u64,
+        pub seed(const with_seed): u64 = 1,
     }
 }
 
 impl SpotSimulation {
     /// The paper's main case, 400 : 40 counts, with Poisson noise, an ideal camera and seed 1.
     pub fn new(size: Size) -> Self {
-        Self {
-            size,
-            signal: 400.0,
-            background: 40.0,
-            sigma: 1.0..2.0,
-            shape: SpotShape::Circular,
-            profile: SpotProfile::Sampled,
-            scatter: 1.0 / 20.0,
-            reach: None,
-            noise: Noise::Poisson,
-            camera: SimulatedCamera::default(),
-            maps: None,
-            seed: 1,
-        }
+        Self { size, ..Self::default() }
     }
 
     /// Checks every parameter against its range.
@@ -157,21 +169,14 @@ impl SpotSimulation {
     /// As [`SpotSimulation::validate`].
     pub fn generate(&self, spots: Range<usize>) -> Result<SimulatedSpots, SimulationError> {
         self.validate()?;
-        let Size { width, height } = self.size;
-        let mut pixels = Array3::zeros((spots.len(), height, width));
-        let mut truth = vec![Truth::nothing(); spots.len()];
-        let mut corners = vec![Corner::default(); spots.len()];
-        if let Some(pixels) = pixels.as_slice_mut() {
-            pixels
-                .par_chunks_exact_mut(self.size.pixels())
-                .zip(&mut truth)
-                .zip(&mut corners)
-                .zip(spots)
-                .for_each(|(((window, truth), corner), spot)| {
-                    (*truth, *corner) = self.window(spot, window);
-                });
-        }
+        let make = |spot, window: &mut [f32]| self.window(spot, window);
+        let (pixels, truth, corners) = windows(self.size, spots, Corner::default(), make);
         Ok(SimulatedSpots { pixels, truth, corners: self.maps.is_some().then_some(corners) })
+    }
+
+    /// How many windows are best made at a time.
+    pub fn piece_length(&self) -> usize {
+        (PIECE_BYTES / (size_of::<f32>() * self.size.pixels()).max(1)).clamp(1, PIECE)
     }
 
     fn window(&self, spot: usize, window: &mut [f32]) -> (Truth, Corner) {

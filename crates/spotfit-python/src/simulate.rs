@@ -1,9 +1,7 @@
 //! Simulated windows with their truth.
 
 use fit_core::{Corner, Size};
-use fit_sim::recipes::{
-    FocusRecipe, LookRecipe, RecipeError, ShapeWord, WindowBackground, WindowRecipe,
-};
+use fit_sim::recipes::{FocusRecipe, LookRecipe, RecipeError, ShapeWord};
 use fit_sim::{Maps, Noise, SimulatedCamera, SpotProfile, SpotSimulation, Truth};
 use numpy::ndarray::Array3;
 use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray2};
@@ -69,20 +67,17 @@ pub(crate) fn simulate<'py>(
         look = look.with_z_range(Some(z_range)).with_focus(focus);
     }
     let maps = maps.map(|[offset, gain, variance]| read(&offset, &gain, &variance)).transpose()?;
-    let simulation = WindowRecipe::default()
-        .with_size(size)
-        .with_photons(photons)
-        .with_background(WindowBackground::Pixel(background))
-        .with_sigma_min(sigma.0)
-        .with_sigma_max(sigma.1)
-        .with_look(look)
+    let simulation = SpotSimulation::new(size)
+        .with_signal(photons)
+        .with_background(background * size.pixels() as f64)
+        .with_sigma(sigma.0..sigma.1)
+        .with_shape(look.spots().map_err(of_recipe)?)
+        .with_profile(look.profile)
         .with_scatter(scatter)
         .with_reach(reach)
         .with_noise(choose("noise", noise, &noises)?)
         .with_camera(simulated(camera))
         .with_seed(seed)
-        .simulation()
-        .map_err(of_recipe)?
         .with_maps(maps);
     simulation.validate().map_err(error::of_simulation)?;
     let made = make(py, &simulation, count)?;

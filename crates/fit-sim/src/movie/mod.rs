@@ -15,7 +15,7 @@ use fit_core::Size;
 use crate::camera::{Noise, SimulatedCamera};
 use crate::error::{SimulationError, check};
 use crate::light::SpotProfile;
-use crate::maps::{MOST_FRAME_PIXELS, Maps};
+use crate::maps::{Maps, check_frame};
 use crate::objective::PupilPsf;
 use crate::shape::{SpotShape, WIDTHS};
 pub use haze::{HazeCloud, MOST_CLOUDS};
@@ -50,74 +50,74 @@ impl SimulatedPsf {
 }
 
 fit_core::__options! {
-    /// The parameters of a simulated movie.
+    /// The parameters of a simulated movie. By default nothing is in it; [`MovieSimulation::new`] has molecules.
     #[derive(Clone, Debug, PartialEq)]
     #[non_exhaustive]
     pub struct MovieSimulation {
         /// Width of the frames in pixels. Range: 8 to 65 536; width·height up to [`MOST_FRAME_PIXELS`].
-        pub width(const with_width): usize,
+        pub width(const with_width): usize = 256,
         /// Height of the frames in pixels. Range: as for the width.
-        pub height(const with_height): usize,
+        pub height(const with_height): usize = 256,
         /// Number of frames. Range: 1 to 10⁹.
-        pub frames(const with_frames): usize,
+        pub frames(const with_frames): usize = 500,
         /// Where the molecules are; they are spread evenly over the total length.
-        pub structures(with_structures): Vec<Structure>,
+        pub structures(with_structures): Vec<Structure> = Vec::new(),
         /// Whether molecules, and spots that a frame has for itself, lie anywhere in the frame instead of on structures.
-        pub uniform(const with_uniform): bool,
+        pub uniform(const with_uniform): bool = false,
         /// The mean number of spots that each frame has for itself: their number is Poisson, and each has the full signal in this frame and
         /// is in no other. They replace the molecules that blink. Range: 0 to [`MOST_MOLECULES`], and 4·10⁹ in all frames.
-        pub own_spots(const with_own_spots): Option<f64>,
+        pub own_spots(const with_own_spots): Option<f64> = None,
         /// Number of molecules. Range: 0 to [`MOST_MOLECULES`].
-        pub molecules(const with_molecules): usize,
+        pub molecules(const with_molecules): usize = 0,
         /// How long a molecule stays on, on average, in frames. Range: 0.1 to 10⁶.
-        pub on_time(const with_on_time): f64,
+        pub on_time(const with_on_time): f64 = 3.0,
         /// How long a molecule stays off, on average, in frames. Range: 0.1 to 10⁹.
-        pub off_time(const with_off_time): f64,
+        pub off_time(const with_off_time): f64 = 300.0,
         /// Photo-electrons of a molecule that is on for a whole frame. Range: 0 to 10⁹.
-        pub signal(const with_signal): f64,
+        pub signal(const with_signal): f64 = 1000.0,
         /// How much molecules differ in brightness: the standard deviation of the logarithm of their photons, which are log-normal with the
         /// mean [`MovieSimulation::signal`]. Range: 0 to 2.
-        pub signal_spread(const with_signal_spread): f64,
+        pub signal_spread(const with_signal_spread): f64 = 0.0,
         /// Standard deviation of the spots in pixels. Range: 0.3 to 100.
-        pub sigma(const with_sigma): f64,
+        pub sigma(const with_sigma): f64 = 1.3,
         /// How much σ varies from molecule to molecule and bead to bead: it is uniform within this share of
         /// [`MovieSimulation::sigma`]. Range: 0 to 0.9.
-        pub sigma_spread(const with_sigma_spread): f64,
+        pub sigma_spread(const with_sigma_spread): f64 = 0.0,
         /// The shape of the spots. Each molecule and bead keeps its own in all frames.
-        pub shape(const with_shape): SpotShape,
+        pub shape(const with_shape): SpotShape = SpotShape::Circular,
         /// What the spots look like behind an objective, in place of their shape, σ and profile.
-        pub psf(with_psf): Option<SimulatedPsf>,
+        pub psf(with_psf): Option<SimulatedPsf> = None,
         /// Whether pixels sample or integrate the spots.
-        pub profile(const with_profile): SpotProfile,
+        pub profile(const with_profile): SpotProfile = SpotProfile::Sampled,
         /// Beads. Range: up to [`MOST_BEADS`] of them.
-        pub beads(with_beads): Vec<SimulatedBead>,
+        pub beads(with_beads): Vec<SimulatedBead> = Vec::new(),
         /// Hot pixels. Range: within the frame, 0 to 10⁹ electrons; up to [`MOST_BEADS`] of them.
-        pub hot_pixels(with_hot_pixels): Vec<HotPixel>,
+        pub hot_pixels(with_hot_pixels): Vec<HotPixel> = Vec::new(),
         /// Movement of everything from frame to frame, in pixels. Range: −100 to 100.
-        pub drift(const with_drift): [f64; 2],
+        pub drift(const with_drift): [f64; 2] = [0.0; 2],
         /// Movement of everything along z from frame to frame, in nanometres. Range: 0, and −10⁴ to 10⁴ for
         /// [`SpotShape::Defocused`], such that no width leaves 0.1 to 100 times that in focus.
-        pub drift_z(const with_drift_z): f64,
+        pub drift_z(const with_drift_z): f64 = 0.0,
         /// Where the stage is in the first frame, in nanometres: it is added to the height of every molecule and bead.
         /// Range: 0, and −10⁶ to 10⁶ for [`SpotShape::Defocused`], with widths as for the drift.
-        pub stage(const with_stage): f64,
+        pub stage(const with_stage): f64 = 0.0,
         /// Which heights the molecules have.
-        pub heights(const with_heights): Heights,
+        pub heights(const with_heights): Heights = Heights::Random,
         /// Mean background of a pixel in photo-electrons. Range: 0 to 10⁹.
-        pub background(const with_background): f64,
+        pub background(const with_background): f64 = 20.0,
         /// How much the background varies over the frame, as a share of its mean. Range: 0 to 1.
-        pub unevenness(const with_unevenness): f64,
+        pub unevenness(const with_unevenness): f64 = 0.5,
         /// Light out of focus on top of the background. Range: up to [`MOST_CLOUDS`] clouds.
-        pub haze(with_haze): Vec<HazeCloud>,
+        pub haze(with_haze): Vec<HazeCloud> = Vec::new(),
         /// The noise.
-        pub noise(const with_noise): Noise,
+        pub noise(const with_noise): Noise = Noise::Poisson,
         /// The camera.
-        pub camera(const with_camera): SimulatedCamera,
+        pub camera(const with_camera): SimulatedCamera = SimulatedCamera::usual(),
         /// The maps of a camera whose pixels differ, of the size of the frames. They replace baseline, gain and read
         /// noise of [`MovieSimulation::camera`].
-        pub maps(with_maps): Option<Maps>,
+        pub maps(with_maps): Option<Maps> = None,
         /// The seed.
-        pub seed(const with_seed): u64,
+        pub seed(const with_seed): u64 = 1,
     }
 }
 
@@ -134,42 +134,10 @@ impl MovieSimulation {
             Structure::Ring([0.27 * w, 0.40 * h], 0.12 * w.min(h)),
             Structure::Ring([0.68 * w, 0.62 * h], 0.18 * w.min(h)),
         ];
-        let (on_time, off_time) = (3.0, 300.0);
+        let usual = Self::default();
         let spots = 0.3e-3 * w * h;
-        Self {
-            width,
-            height,
-            frames,
-            structures,
-            uniform: false,
-            own_spots: None,
-            molecules: (spots * (on_time + off_time) / on_time) as usize,
-            on_time,
-            off_time,
-            signal: 1000.0,
-            signal_spread: 0.0,
-            sigma: 1.3,
-            sigma_spread: 0.0,
-            shape: SpotShape::Circular,
-            psf: None,
-            profile: SpotProfile::Sampled,
-            beads: Vec::new(),
-            hot_pixels: Vec::new(),
-            drift: [0.0; 2],
-            drift_z: 0.0,
-            stage: 0.0,
-            heights: Heights::Random,
-            background: 20.0,
-            unevenness: 0.5,
-            haze: Vec::new(),
-            noise: Noise::Poisson,
-            camera: SimulatedCamera::default()
-                .with_baseline(100.0)
-                .with_gain(1.0)
-                .with_read_noise(1.5),
-            maps: None,
-            seed: 1,
-        }
+        let molecules = (spots * (usual.on_time + usual.off_time) / usual.on_time) as usize;
+        Self { width, height, frames, structures, molecules, ..usual }
     }
 
     /// The number of molecules needed for `spots` of them to glow in a frame, on average.
@@ -184,10 +152,7 @@ impl MovieSimulation {
     /// # Errors
     /// [`SimulationError`] for the first value out of range.
     pub fn validate(&self) -> Result<(), SimulationError> {
-        check("width", self.width as f64, 8.0, 65536.0, "8 to 65536")?;
-        check("height", self.height as f64, 8.0, 65536.0, "8 to 65536")?;
-        let pixels = self.width as f64 * self.height as f64;
-        check("width × height", pixels, 64.0, MOST_FRAME_PIXELS as f64, "64 to 67108864 pixels")?;
+        check_frame(self.width, self.height)?;
         check("frames", self.frames as f64, 1.0, 1e9, "1 to 1e9")?;
         check("molecules", self.molecules as f64, 0.0, MOST_MOLECULES as f64, "0 to 1e7")?;
         let own = self.own_spots.unwrap_or(0.0);

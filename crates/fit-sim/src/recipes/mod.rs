@@ -1,7 +1,6 @@
 //! Simulations as the command and Python ask for them: words, defaults and what is refused.
 //!
-//! A recipe becomes a simulation, which is made piece by piece: [`MovieRecipe`] and [`BeadRecipe`] a [`MovieSimulation`], and
-//! [`WindowRecipe`] a [`SpotSimulation`](crate::SpotSimulation).
+//! A recipe becomes a simulation, which is made piece by piece: [`MovieRecipe`] and [`BeadRecipe`] a [`MovieSimulation`].
 //!
 //! ```
 //! use fit_sim::recipes::{FrameRecipe, MovieRecipe};
@@ -17,12 +16,10 @@ mod beads;
 mod look;
 mod movie;
 mod objective;
-mod windows;
 
 pub use beads::BeadRecipe;
 pub use look::{FocusRecipe, LookRecipe, ShapeWord};
 pub use movie::MovieRecipe;
-pub use windows::{WindowBackground, WindowRecipe};
 
 use crate::{MovieSimulation, SimulatedCamera, SimulationError};
 
@@ -79,7 +76,7 @@ fit_core::__options! {
         /// How much the background varies over the frame, as a share of its mean, 0 to 1.
         pub unevenness(const with_unevenness): f64 = 0.5,
         /// The camera.
-        pub camera(const with_camera): SimulatedCamera = SimulatedCamera::default().with_baseline(100.0).with_read_noise(1.5),
+        pub camera(const with_camera): SimulatedCamera = SimulatedCamera::usual(),
         /// The seed: the same seed gives the same bytes on every machine.
         pub seed(const with_seed): u64 = 1,
     }

@@ -5,32 +5,22 @@ use std::collections::VecDeque;
 use crate::error::{SimulationError, check};
 use crate::random::Random;
 
-/// What an actuator can do: along x, y in pixels, along z in nanometres.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Actuator {
-    /// It goes as far as this to both sides. Range: 0 to 10⁹.
-    pub range: [f64; 3],
-    /// It goes in steps of this; 0 to any place. Range: 0 to 10⁶.
-    pub step: [f64; 3],
-    /// The standard deviation of its place in each frame. Range: 0 to 10⁶.
-    pub noise: [f64; 3],
-}
-
-impl Default for Actuator {
-    /// One that goes 100 pixels and 10 µm far, without steps or noise.
-    fn default() -> Self {
-        Self { range: [100.0, 100.0, 10_000.0], step: [0.0; 3], noise: [0.0; 3] }
+fit_core::__options! {
+    /// What an actuator can do: along x, y in pixels, along z in nanometres. By default it goes 100 pixels and 10 µm far, without steps or
+    /// noise.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct Actuator {
+        /// It goes as far as this to both sides. Range: 0 to 10⁹.
+        pub range(const with_range): [f64; 3] = [100.0, 100.0, 10_000.0],
+        /// It goes in steps of this; 0 to any place. Range: 0 to 10⁶.
+        pub step(const with_step): [f64; 3] = [0.0; 3],
+        /// The standard deviation of its place in each frame. Range: 0 to 10⁶.
+        pub noise(const with_noise): [f64; 3] = [0.0; 3],
     }
 }
 
 impl Actuator {
-    fit_core::__setters! {
-        const with_range: range: [f64; 3],
-        const with_step: step: [f64; 3],
-        const with_noise: noise: [f64; 3],
-    }
-
     pub(super) fn validate(&self) -> Result<(), SimulationError> {
         for axis in 0..3 {
             check("actuator.range", self.range[axis], 0.0, 1e9, "0 to 1e9")?;

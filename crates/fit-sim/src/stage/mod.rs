@@ -8,7 +8,7 @@ mod see;
 use crate::camera::SimulatedCamera;
 use crate::error::{SimulationError, check};
 use crate::light::SpotProfile;
-use crate::maps::MOST_FRAME_PIXELS;
+use crate::maps::check_frame;
 use crate::movie::MOST_BEADS;
 use crate::random::Random;
 use crate::shape::{Defocus, SpotShape, WIDTHS};
@@ -66,29 +66,29 @@ fit_core::__options! {
     #[non_exhaustive]
     pub struct StageSimulation {
         /// Width of the frames in pixels. Range: 8 to 65 536; width·height up to [`MOST_FRAME_PIXELS`].
-        pub width(const with_width): usize,
+        pub width(const with_width): usize = 256,
         /// Height of the frames in pixels. Range: as for the width.
-        pub height(const with_height): usize,
+        pub height(const with_height): usize = 256,
         /// The beads. Range: up to [`MOST_BEADS`] of them.
-        pub beads(with_beads): Vec<StageBead>,
+        pub beads(with_beads): Vec<StageBead> = Vec::new(),
         /// Standard deviation of the beads in pixels, in focus. Range: 0.3 to 100.
-        pub sigma(const with_sigma): f64,
+        pub sigma(const with_sigma): f64 = 1.3,
         /// How the widths depend on the height; `None` for beads that are always in focus. Its range of z has no effect.
-        pub defocus(const with_defocus): Option<Defocus>,
+        pub defocus(const with_defocus): Option<Defocus> = None,
         /// Whether pixels sample or integrate the beads.
-        pub profile(const with_profile): SpotProfile,
+        pub profile(const with_profile): SpotProfile = SpotProfile::Sampled,
         /// Photo-electrons a pixel besides the beads. Range: 0 to 10⁹.
-        pub background(const with_background): f64,
+        pub background(const with_background): f64 = 5.0,
         /// The camera.
-        pub camera(const with_camera): SimulatedCamera,
+        pub camera(const with_camera): SimulatedCamera = SimulatedCamera::usual(),
         /// How the stage moves by itself. The first frame is where its movement begins.
-        pub motion(const with_motion): StageMotion,
+        pub motion(const with_motion): StageMotion = StageMotion::default(),
         /// What may move it.
-        pub actuator(const with_actuator): Actuator,
+        pub actuator(const with_actuator): Actuator = Actuator::default(),
         /// After so many frames a command has its effect: with 1, the frame after the one that was seen shows it. Range: 1 to 1000.
-        pub delay(const with_delay): usize,
+        pub delay(const with_delay): usize = 1,
         /// The seed.
-        pub seed(const with_seed): u64,
+        pub seed(const with_seed): u64 = 1,
     }
 }
 
@@ -96,20 +96,7 @@ impl StageSimulation {
     /// Beads of σ = 1.3 pixels on a stage that stands still, 5 background photons, and a camera with 100 counts of baseline and a
     /// read noise of 1.5 electrons.
     pub fn new(width: usize, height: usize, beads: Vec<StageBead>) -> Self {
-        Self {
-            width,
-            height,
-            beads,
-            sigma: 1.3,
-            defocus: None,
-            profile: SpotProfile::Sampled,
-            background: 5.0,
-            camera: SimulatedCamera::default().with_baseline(100.0).with_read_noise(1.5),
-            motion: StageMotion::default(),
-            actuator: Actuator::default(),
-            delay: 1,
-            seed: 1,
-        }
+        Self { width, height, beads, ..Self::default() }
     }
 
     /// `count` beads of so many photo-electrons in the cells of a grid, anywhere in the middle of their cells.
@@ -135,10 +122,7 @@ impl StageSimulation {
     /// # Errors
     /// [`SimulationError`] for the first value out of range.
     pub fn validate(&self) -> Result<(), SimulationError> {
-        check("width", self.width as f64, 8.0, 65536.0, "8 to 65536")?;
-        check("height", self.height as f64, 8.0, 65536.0, "8 to 65536")?;
-        let pixels = self.width as f64 * self.height as f64;
-        check("width × height", pixels, 64.0, MOST_FRAME_PIXELS as f64, "64 to 67108864 pixels")?;
+        check_frame(self.width, self.height)?;
         check("beads", self.beads.len() as f64, 0.0, MOST_BEADS as f64, "0 to 1e6")?;
         check("sigma", self.sigma, 0.3, 100.0, "0.3 to 100")?;
         check("background", self.background, 0.0, 1e9, "0 to 1e9")?;
@@ -149,15 +133,7 @@ impl StageSimulation {
             check("beads.signal", bead.signal, 0.0, 1e9, "0 to 1e9")?;
             bead.fate.validate()?;
             match &self.defocus {
-                None => {
-                    check(
-                        "beads.z",
-                        bead.z,
-                        0.0,
-                        0.0,
-                        "0: beads that are in focus have no height",
-                    )?;
-                }
+                None => check("beads.z", bead.z, 0.0, 0.0, IN_FOCUS)?,
                 Some(defocus) if defocus.reaches(bead.z.abs()) => {}
                 Some(_) => {
                     let (name, value) = ("beads.z", bead.z);
@@ -195,6 +171,9 @@ impl StageSimulation {
         })
     }
 }
+
+/// What heights may be without a defocus.
+const IN_FOCUS: &str = "0: beads that are in focus have no height";
 
 /// Streams of random numbers, besides those of frames and molecules.
 const PLACES: u64 = 5 << 32;

@@ -3,8 +3,7 @@
 use crate::words::choice::choice;
 use crate::words::written::WrittenFile;
 use clap::{Args, ValueEnum};
-use fit_sim::Noise;
-use fit_sim::recipes::WindowRecipe;
+use fit_sim::{Noise, SpotSimulation};
 
 #[derive(Debug, Args)]
 pub(super) struct WindowArguments {
@@ -21,7 +20,7 @@ pub(super) struct WindowArguments {
     #[arg(long, value_name = "PX")]
     pub(super) height: Option<usize>,
     /// Photo-electrons of a spot.
-    #[arg(long, default_value_t = WindowRecipe::default().photons, value_name = "E", help_heading = "Spots")]
+    #[arg(long, default_value_t = SpotSimulation::default().signal, value_name = "E", help_heading = "Spots")]
     pub(super) photons: f64,
     /// Background of a pixel in photo-electrons [default: 40 over the pixels of a window].
     #[arg(long, value_name = "E", help_heading = "Spots")]
@@ -41,16 +40,16 @@ pub(super) struct WindowArguments {
     )]
     pub(super) noise: Noise,
     /// The smallest sigma in pixels.
-    #[arg(long, default_value_t = WindowRecipe::default().sigma_min, value_name = "PX", help_heading = "Spots")]
+    #[arg(long, default_value_t = SpotSimulation::default().sigma.start, value_name = "PX", help_heading = "Spots")]
     pub(super) sigma_min: f64,
     /// The largest sigma in pixels.
-    #[arg(long, default_value_t = WindowRecipe::default().sigma_max, value_name = "PX", help_heading = "Spots")]
+    #[arg(long, default_value_t = SpotSimulation::default().sigma.end, value_name = "PX", help_heading = "Spots")]
     pub(super) sigma_max: f64,
     /// The value of a dark pixel, in counts.
-    #[arg(long, default_value_t = WindowRecipe::default().camera.baseline, value_name = "COUNTS", help_heading = "Camera")]
+    #[arg(long, default_value_t = SpotSimulation::default().camera.baseline, value_name = "COUNTS", help_heading = "Camera")]
     pub(super) baseline: f64,
     /// Standard deviation of the read noise in photo-electrons.
-    #[arg(long, default_value_t = WindowRecipe::default().camera.read_noise, value_name = "E", help_heading = "Camera")]
+    #[arg(long, default_value_t = SpotSimulation::default().camera.read_noise, value_name = "E", help_heading = "Camera")]
     pub(super) read_noise: f64,
     /// Width and height of the sCMOS camera in pixels. Each window lies at a random position in it.
     #[arg(
@@ -66,7 +65,7 @@ pub(super) struct WindowArguments {
     #[arg(long, value_name = "CORNERS.csv", requires = "camera", help_heading = "Output")]
     pub(super) corners: Option<WrittenFile>,
     /// The seed: the same seed gives the same bytes on every machine.
-    #[arg(long, default_value_t = WindowRecipe::default().seed, value_name = "SEED")]
+    #[arg(long, default_value_t = SpotSimulation::default().seed, value_name = "SEED")]
     pub(super) seed: u64,
     /// The type of the pixels.
     #[arg(long, value_enum, default_value = "f32", value_name = "TYPE", help_heading = "Output")]

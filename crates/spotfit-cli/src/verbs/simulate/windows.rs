@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use fit_core::{Corner, Size};
-use fit_sim::SimulatedCamera;
-use fit_sim::recipes::{WindowBackground, WindowRecipe};
+use fit_sim::{SimulatedCamera, SpotSimulation};
 use serde::Serialize;
 
 use super::camera::{CameraArguments, SensitivityArguments};
@@ -56,27 +55,33 @@ fn write_corners(output: &mut Output, corners: &[Corner]) -> Result<(), CliError
 }
 
 /// What the words ask for.
-fn recipe(arguments: &WindowArguments, others: &Others) -> Result<WindowRecipe, CliError> {
+fn simulation(arguments: &WindowArguments, others: &Others) -> Result<SpotSimulation, CliError> {
     let Others { spots, sensitivity, camera, .. } = others;
     let side = |side: Option<usize>| side.or(arguments.size).unwrap_or_default();
-    let recipe = said!(WindowRecipe, arguments: photons, sigma_min, sigma_max, noise, seed);
-    let background = arguments.pixel_background.map_or(recipe.background, WindowBackground::Pixel);
+    let size = Size::new(side(arguments.width), side(arguments.height));
+    let simulation = said!(SpotSimulation, arguments: noise, seed);
+    let all = |background| background * size.pixels() as f64;
+    let background = arguments.pixel_background.map_or(simulation.background, all);
     let camera = said!(SimulatedCamera, arguments: baseline, read_noise)
         .with_gain(sensitivity.gain()?)
         .with_em_gain(camera.em_gain);
-    Ok(recipe
-        .with_size(Size::new(side(arguments.width), side(arguments.height)))
+    let look = spots.recipe();
+    Ok(simulation
+        .with_size(size)
+        .with_signal(arguments.photons)
         .with_background(background)
-        .with_look(spots.recipe())
+        .with_sigma(arguments.sigma_min..arguments.sigma_max)
+        .with_shape(look.spots()?)
+        .with_profile(look.profile)
         .with_camera(camera))
 }
 
 pub(super) fn run(arguments: &WindowArguments, others: &Others) -> Result<(), CliError> {
     let Others { camera, report, .. } = others;
     report.check(&arguments.output)?;
-    let recipe = recipe(arguments, others)?;
-    let mut simulation = recipe.simulation()?;
-    let size = recipe.size;
+    let mut simulation = simulation(arguments, others)?;
+    simulation.validate()?;
+    let size = simulation.size;
     // The number of bytes must not overflow, here or in the programs that read the array.
     let most = isize::MAX as usize / (size.pixels() * arguments.dtype.bytes());
     if arguments.count > most {
@@ -119,7 +124,7 @@ pub(super) fn run(arguments: &WindowArguments, others: &Others) -> Result<(), Cl
         corners.write_all(b"frame,x,y\n")?;
     }
 
-    let piece = recipe.piece_length();
+    let piece = simulation.piece_length();
     let mut first = 0;
     while first < arguments.count {
         crate::interrupt::check()?;
