@@ -84,6 +84,7 @@ pub use sensitivity::{
     two_digits,
 };
 pub use slopes::SlopeDoubt;
+pub(crate) use spot::LocalizedColumn;
 pub use spot::{Localization, SpotErrors};
 pub use spotfit_locs::positions::Positions;
 pub use usual_sigma::frames_for_sigma;
