@@ -10,8 +10,7 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use spotfit::localize::{
-    self, Flags, FullScale, Localization, Localizations, LocalizeError, Localizer, MisfitDoubt,
-    Sigma, SlopeDoubt,
+    self, Flags, FrameDoubts, Localization, Localizations, LocalizeError, Localizer, Sigma,
 };
 use spotfit::movie::{Block, FollowOptions, GrowingMovie, Movie, MovieError, MovieOptions, Pixels};
 use spotfit::steps::localize::{
@@ -340,8 +339,7 @@ impl ArrayLocalizer {
     fn doubts(&self) -> PyResult<Vec<String>> {
         let localizer = self.localizer.get("localizing")?;
         let localizer = localizer.lock().unwrap_or_else(PoisonError::into_inner);
-        let (scale, misfit) = (localizer.full_scale(), localizer.misfit_doubt());
-        Ok(seen_in_frames(scale, misfit, localizer.slope_doubt()))
+        Ok(seen_in_frames(&localizer.doubts()))
     }
 
     /// How many of the first frames are to be given to `look_ahead`; 0 if it would find nothing that is needed.
@@ -475,14 +473,10 @@ pub(crate) fn unusual_pixels(pixel_size: f64) -> Option<String> {
 }
 
 /// What frames show of the camera and of spots, and what slopes of the light do to them, in words.
-fn seen_in_frames(
-    scale: Option<FullScale>,
-    misfit: Option<MisfitDoubt>,
-    doubt: Option<SlopeDoubt>,
-) -> Vec<String> {
-    let scale = scale.as_ref().map(step::at_full_scale);
-    let doubt = doubt.as_ref().map(step::uneven_light);
-    let misfit = misfit.as_ref().map(step::unlike_gaussians);
+fn seen_in_frames(doubts: &FrameDoubts) -> Vec<String> {
+    let scale = doubts.full_scale.as_ref().map(step::at_full_scale);
+    let doubt = doubts.slopes.as_ref().map(step::uneven_light);
+    let misfit = doubts.misfit.as_ref().map(step::unlike_gaussians);
     scale.iter().chain(&misfit).chain(&doubt).map(in_words).collect()
 }
 
@@ -755,9 +749,8 @@ impl MovieLocalizer {
                 let mut found = held.lock().unwrap_or_else(PoisonError::into_inner);
                 let Some(localizations) = found.as_mut() else { return Some(None) };
                 let next = localizations.next_within(LOOK)?;
-                let (scale, misfit) = (localizations.full_scale(), localizations.misfit_doubt());
                 *self.doubts.lock().unwrap_or_else(PoisonError::into_inner) =
-                    seen_in_frames(scale, misfit, localizations.slope_doubt());
+                    seen_in_frames(&localizations.doubts());
                 if next.is_none()
                     && let Some(ended) = found.take()
                 {

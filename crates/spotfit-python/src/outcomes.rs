@@ -139,7 +139,7 @@ pub(crate) fn save_fits(
         let has_errors = errors.is_some();
         let table = FitTable::create(output, format, fits.len(), &options, single, has_errors);
         let mut table = table.map_err(of_io(&path))?;
-        table.write_numbers(&fits, errors.as_deref().unwrap_or_default()).map_err(of_io(&path))?;
+        table.write(&fits, errors.as_deref().unwrap_or_default()).map_err(of_io(&path))?;
         table.into_inner().finish().map_err(of_output(&path))
     };
     py.detach(|| pool.install(save))

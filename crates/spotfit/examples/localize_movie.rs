@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 spots.extend(found?);
             }
             eprintln!("{} spots in {} frames", spots.len(), blocks.counts().frames);
-            table.save(locs, &spots)?;
+            table.table(&spots, &Info::default()).save(locs)?;
         }
         (None, _) => {
             // Frames that come one by one, as from a camera.

@@ -235,14 +235,18 @@ fn is_hdf5(path: &Path, metadata: &fs::Metadata) -> bool {
     metadata.is_file() && read(&mut begin).is_ok() && begin == *b"\x89HDF"
 }
 
+/// A map is not among those that are there.
+fn missing(name: &'static str, there: &str) -> CameraMapsProblem {
+    let found = if there.is_empty() { "nothing".to_owned() } else { excerpt(there) };
+    CameraMapsProblem::Missing { name, found }
+}
+
 fn read_hdf5(path: &Path) -> Result<Maps, CameraMapsProblem> {
     let mut reader = H5Reader::open(BufReader::new(File::open(path)?))?;
     let names = reader.names().to_vec();
     let map = |name: &'static str| {
         if !names.iter().any(|own| own == name) {
-            let found = excerpt(&names.join(", "));
-            let found = if names.is_empty() { "nothing".to_owned() } else { found };
-            return Err(CameraMapsProblem::Missing { name, found });
+            return Err(missing(name, &names.join(", ")));
         }
         let (shape, numbers) = reader.array(name, MovieLimits::default().frame_pixels)?;
         let told = excerpt(&format!("{shape:?}"));
@@ -269,9 +273,7 @@ fn read_archive(path: &Path, metadata: &fs::Metadata) -> Result<Maps, CameraMaps
         let file = format!("{name}.npy");
         if zip.index_for_name(&file).is_none() {
             let names: Vec<_> = zip.file_names().flatten().collect();
-            let found = excerpt(&names.join(", "));
-            let found = if names.is_empty() { "nothing".to_owned() } else { found };
-            return Err(CameraMapsProblem::Missing { name, found });
+            return Err(missing(name, &names.join(", ")));
         }
         let mut entry = zip.by_name(&file).map_err(archive)?;
         let length = entry.size();

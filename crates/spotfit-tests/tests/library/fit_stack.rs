@@ -10,9 +10,9 @@ use crate::common::{Folder, npy};
 use fit_sim::SpotSimulation;
 use spotfit::npy::{MaybeFile, NpyError, StackReader};
 use spotfit::output::Output;
-use spotfit::steps::fit::{Beside, FitOptions, FitStackError, FitTable, Fitting};
+use spotfit::steps::fit::{Beside, FitOptions, FitStackError, FitTable, Fitting, StandardErrors};
 use spotfit::steps::{OutcomeFormat, Silent};
-use spotfit::{AnyWindows, Backend, Fitter, FitterOptions, Options, Shape, Size, Start};
+use spotfit::{AnyWindows, Backend, Fit, Fitter, FitterOptions, Options, Shape, Size, Start};
 
 const COUNT: usize = 5000;
 
@@ -97,8 +97,6 @@ fn by_hand(
     let (count, single) = (stack.count(), fitter.is_single_precision());
     let mut table = FitTable::create(Vec::new(), format, count, fitter.options(), single, true)
         .expect("a table");
-    let wanted = FitOptions::default().with_errors(true);
-    let mut fitting = Fitting::begin(fitter, &wanted, true, &Silent);
     let mut done = 0;
     while let Some(windows) = stack.read(777).expect("windows") {
         let start = match starts {
@@ -106,10 +104,23 @@ fn by_hand(
             None => Start::Estimate,
         };
         done += windows.count();
-        let (fits, errors) = fitting.fit(windows, start).expect("fits");
-        table.write(fits, errors).expect("rows");
+        write(fitter, windows, start, &mut table);
     }
     table.into_inner()
+}
+
+/// Writes the rows of windows.
+fn write<W: Write>(
+    fitter: &Fitter,
+    windows: AnyWindows<'_>,
+    start: Start<'_>,
+    table: &mut FitTable<W>,
+) {
+    let mut fits = vec![Fit::invalid(); windows.count()];
+    fitter.fit_windows(windows, start, fits.as_mut_slice().into()).expect("fits");
+    let errors = fitter.errors(windows, &fits).expect("errors");
+    let errors: Vec<_> = errors.iter().map(StandardErrors::from).collect();
+    table.write(&fits, &errors).expect("rows");
 }
 
 /// Standard output of a test.
@@ -237,13 +248,12 @@ fn rest<R: MaybeFile + Send + Sync>(
     let wanted = FitOptions::default().with_errors(true);
     let mut fitting = Fitting::begin(fitter, &wanted, true, &Silent);
     let windows = stack.read(read).expect("windows").expect("windows");
-    let (fits, errors) = fitting.fit(windows, Start::Estimate).expect("fits");
-    table.write(fits, errors).expect("rows");
+    write(fitter, windows, Start::Estimate, &mut table);
     assert_eq!(stack.left(), COUNT - read);
     fitting.fit_stack(stack, &(), &mut table, &|| true).expect("a table");
     assert!(stack.left() == 0 && stack.read(1).expect("the end").is_none());
     table.into_inner().finish().expect("a table");
-    assert_eq!(fitting.finish(Vec::new()).spots, COUNT);
+    assert_eq!(fitting.finish(Vec::new()).spots, COUNT - read);
     std::fs::read(path).expect("a table")
 }
 

@@ -239,7 +239,7 @@ mod tests {
             let all: Vec<_> = all.filter_map(|spot| Some(spot.checks?.flags)).collect();
             assert!(all.len() >= 20);
             let saturated = all.iter().filter(|flags| flags.saturated).count();
-            (ahead, found.full_scale(), saturated >= 20)
+            (ahead, found.doubts().full_scale, saturated >= 20)
         };
         let checked = LocalizeOptions::default().with_checks(true);
         assert_eq!(flagged(checked.clone()), (32, Some(FullScale::Met(4095.0)), true));

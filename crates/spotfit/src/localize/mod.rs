@@ -59,8 +59,8 @@ use crowd::Crowd;
 use found::Judge;
 use measured::Measured;
 use on_gpu::{OnGpu, Sent};
-use parts::{Part, parts};
-use places::Wanted;
+use parts::parts;
+use places::{Part, Wanted};
 use searcher::{Fitted, Rooms, Searcher};
 use slopes::Slopes;
 use temporal::{Lit, Temporal};
@@ -77,13 +77,14 @@ pub use gaussian_misfit::MisfitDoubt;
 pub(crate) use looked::{Looked, Surroundings, photons_of};
 pub use options::{LocalizeOptions, Roi};
 pub use outcome::{Counts, Dropped, LocalizeError};
-pub use pipeline::Localizations;
+pub use pipeline::{FrameDoubts, Localizations};
 pub use reason::DropReason;
 pub use sensitivity::{
     CameraDoubt, camera_doubts, estimate_read_noise, estimate_sensitivity, frames_for_estimates,
     two_digits,
 };
 pub use slopes::SlopeDoubt;
+pub(crate) use spot::LocalizedColumn;
 pub use spot::{Localization, SpotErrors};
 pub use spotfit_locs::positions::Positions;
 pub use usual_sigma::frames_for_sigma;
@@ -284,6 +285,12 @@ impl Localizer {
     /// looked at, where spots blink.
     pub fn slope_doubt(&self) -> Option<SlopeDoubt> {
         self.slopes.as_ref().and_then(Slopes::doubt)
+    }
+
+    /// What the frames tell so far.
+    pub fn doubts(&self) -> FrameDoubts {
+        let (misfit, slopes) = (self.misfit_doubt(), self.slope_doubt());
+        FrameDoubts { full_scale: self.full_scale, misfit, slopes }
     }
 
     /// How many frames are to be given to [`Localizer::look_ahead`] before the first block; 0 if it would find nothing that is needed.

@@ -2,10 +2,6 @@
 
 use std::ops::Range;
 
-use fit_core::Pixel;
-use fit_windows::{AnyWindows, Visitor, Windows};
-use ndarray::{Axis, Slice};
-
 /// Frames of as many pixels are best sent together; a movie is read in blocks of these.
 const TOGETHER: usize = 1 << 22;
 
@@ -18,17 +14,4 @@ pub(super) fn together(pixels: usize) -> usize {
 pub(super) fn parts(frames: usize, pixels: usize) -> impl Iterator<Item = Range<usize>> {
     let each = together(pixels);
     (0..frames).step_by(each).map(move |first| first..(first + each).min(frames))
-}
-
-/// Some of the frames.
-pub(super) struct Part(pub(super) Range<usize>);
-
-impl<'w> Visitor<'w> for Part {
-    type Output = AnyWindows<'w>;
-
-    fn visit<P: Pixel>(self, frames: Windows<'w, P>) -> AnyWindows<'w> {
-        let mut frames = frames.frames();
-        frames.slice_axis_inplace(Axis(0), Slice::from(self.0));
-        Windows::stack(frames).into()
-    }
 }

@@ -28,9 +28,7 @@ pub struct Localizations {
     /// What comes next, until the end.
     next: Option<Receiver<Result<Found, LocalizeError>>>,
     counts: Counts,
-    slope_doubt: Option<SlopeDoubt>,
-    full_scale: Option<FullScale>,
-    misfit_doubt: Option<MisfitDoubt>,
+    doubts: FrameDoubts,
     /// When the caller got the last block, and how long the caller worked on those before.
     given: Option<Instant>,
     written: Duration,
@@ -75,9 +73,19 @@ impl Work {
 struct Found {
     spots: Vec<Localization>,
     counts: Counts,
-    slope_doubt: Option<SlopeDoubt>,
-    full_scale: Option<FullScale>,
-    misfit_doubt: Option<MisfitDoubt>,
+    doubts: FrameDoubts,
+}
+
+/// What frames tell that whoever localizes them should know.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct FrameDoubts {
+    /// What [`Localizer::full_scale`] says.
+    pub full_scale: Option<FullScale>,
+    /// What [`Localizer::misfit_doubt`] says.
+    pub misfit: Option<MisfitDoubt>,
+    /// What [`Localizer::slope_doubt`] says.
+    pub slopes: Option<SlopeDoubt>,
 }
 
 impl Localizer {
@@ -158,7 +166,7 @@ impl Localizer {
                     return self;
                 }
             };
-            let mut slope_doubt = None;
+            let mut slopes = None;
             loop {
                 let begin_waiting = Instant::now();
                 let turn = turns.next();
@@ -175,19 +183,13 @@ impl Localizer {
                 };
                 // A thread that panicked has found nothing.
                 let Some(found) = found else { break };
-                if slope_doubt.is_none() && self.has_seen_slopes() {
-                    slope_doubt = Some(self.slope_doubt());
+                if slopes.is_none() && self.has_seen_slopes() {
+                    slopes = Some(self.slope_doubt());
                 }
+                let (full_scale, misfit) = (self.full_scale, self.misfit_doubt());
+                let doubts = FrameDoubts { full_scale, misfit, slopes: slopes.flatten() };
                 let counts = self.counts.clone();
-                let slope_doubt = slope_doubt.flatten();
-                let (full_scale, misfit_doubt) = (self.full_scale, self.misfit_doubt());
-                let found = found.map(|spots| Found {
-                    spots,
-                    counts,
-                    slope_doubt,
-                    full_scale,
-                    misfit_doubt,
-                });
+                let found = found.map(|spots| Found { spots, counts, doubts });
                 let failed = found.is_err();
                 let begin_waiting = Instant::now();
                 if send_found.send(found).is_err() || failed || ended {
@@ -207,9 +209,7 @@ impl Localizer {
         Ok(Localizations {
             next: Some(next),
             counts,
-            slope_doubt: None,
-            full_scale: None,
-            misfit_doubt: None,
+            doubts: FrameDoubts::default(),
             given: None,
             written: Duration::ZERO,
             work,
@@ -470,20 +470,11 @@ impl Localizations {
         &self.counts
     }
 
-    /// What [`Localizer::slope_doubt`] says of the blocks that the iterator has returned, as soon as it has seen enough of them or
-    /// the movie has ended.
-    pub fn slope_doubt(&self) -> Option<SlopeDoubt> {
-        self.slope_doubt.or_else(|| self.ended.as_ref()?.0.slope_doubt())
-    }
-
-    /// What [`Localizer::full_scale`] says, once the iterator has returned a block.
-    pub fn full_scale(&self) -> Option<FullScale> {
-        self.full_scale
-    }
-
-    /// What [`Localizer::misfit_doubt`] says, once the iterator has returned a block.
-    pub fn misfit_doubt(&self) -> Option<MisfitDoubt> {
-        self.misfit_doubt
+    /// What the frames tell, once the iterator has returned a block; of slopes, as soon as it has returned enough of them or the movie has
+    /// ended.
+    pub fn doubts(&self) -> FrameDoubts {
+        let slopes = || self.ended.as_ref()?.0.slope_doubt();
+        FrameDoubts { slopes: self.doubts.slopes.or_else(slopes), ..self.doubts }
     }
 
     /// Ends the work and returns the localizer, for more frames of the same size.
@@ -531,11 +522,8 @@ impl Localizations {
         found: Option<Result<Found, LocalizeError>>,
     ) -> Option<Result<Vec<Localization>, LocalizeError>> {
         match found {
-            Some(Ok(Found { spots, counts, slope_doubt, full_scale, misfit_doubt })) => {
-                self.misfit_doubt = misfit_doubt;
-                self.counts = counts;
-                self.slope_doubt = slope_doubt;
-                self.full_scale = full_scale;
+            Some(Ok(Found { spots, counts, doubts })) => {
+                (self.counts, self.doubts) = (counts, doubts);
                 self.given = Some(Instant::now());
                 return Some(Ok(spots));
             }

@@ -5,10 +5,9 @@ use std::time::{Duration, Instant};
 
 use super::Listener;
 use super::fit_emitters::EmitterCounts;
+use super::fit_stack::Tally;
 use super::fitted::{backend, by_status, counts, found, rate, seconds, warn_of_camera};
-use crate::{
-    AnyWindows, Backend, Errors, Fit, FitError, Fitter, Size, Start, Status, StatusCounts,
-};
+use crate::{Fit, Fitter, Size, Status, StatusCounts};
 
 pub use super::fit_beside::{Beside, FitStackError};
 pub use super::fit_table::{FitTable, StandardErrors};
@@ -78,11 +77,6 @@ pub struct Chunk {
     /// Their bytes.
     pub bytes: usize,
 }
-
-/// Some ten milliseconds to a second of work.
-const CHUNK: Chunk = Chunk { windows: 1 << 15, bytes: 1 << 25 };
-/// The same where a GPU fits: enough that its copies overlap.
-const GPU_CHUNK: Chunk = Chunk { windows: 1 << 18, bytes: 1 << 27 };
 
 /// Pixels that no fit looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -199,33 +193,13 @@ impl fmt::Display for FitReport {
     }
 }
 
-/// Fits the windows of a stack: all of them, from file to table ([`Fitting::fit_stack`]), or part by part, as somebody else reads them.
-///
-/// ```
-/// use spotfit::steps::Silent;
-/// use spotfit::steps::fit::{FitOptions, Fitting};
-/// use spotfit::{Fitter, FitterOptions, Start, Windows};
-///
-/// let fitter = Fitter::new(&FitterOptions::default())?;
-/// let pixels: Vec<f32> = (0..162).map(|i| (i * 7 % 13) as f32).collect();
-/// let windows = Windows::stack(ndarray::ArrayView3::from_shape((2, 9, 9), &pixels[..])?);
-/// let mut fitting = Fitting::begin(&fitter, &FitOptions::default(), false, &Silent);
-/// let (fits, _) = fitting.fit(windows.into(), Start::Estimate)?;
-/// assert_eq!(fits.len(), 2);
-/// assert_eq!(fitting.finish(Vec::new()).spots, 2);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// Fits the windows of a stack, from file to table: [`Fitting::fit_stack`].
 #[derive(Debug)]
 pub struct Fitting<'a> {
     pub(super) fitter: &'a Fitter,
     pub(super) options: FitOptions,
-    fits: Vec<Fit<f64>>,
-    errors: Vec<Errors>,
-    pub(super) counts: StatusCounts,
-    pub(super) at_limit: usize,
+    pub(super) tally: Tally,
     begin: Instant,
-    pub(super) fitting: Duration,
-    pub(super) stages: Option<StageTimes>,
 }
 
 impl<'a> Fitting<'a> {
@@ -240,51 +214,14 @@ impl<'a> Fitting<'a> {
         let fit = fitter.options();
         let is_known = fit.camera.is_some() || has_map;
         warn_of_camera(is_known, fit.estimator, options.errors, listener);
-        Self {
-            fitter,
-            options: *options,
-            fits: Vec::new(),
-            errors: Vec::new(),
-            counts: StatusCounts::default(),
-            at_limit: 0,
-            begin: Instant::now(),
-            fitting: Duration::ZERO,
-            stages: None,
-        }
-    }
-
-    /// How much [`Fitting::fit`] should best get at a time.
-    pub fn chunk(&self) -> Chunk {
-        if self.fitter.backend() == Backend::Gpu { GPU_CHUNK } else { CHUNK }
-    }
-
-    /// Fits the next windows: the fits, and their errors if they are wanted.
-    ///
-    /// # Errors
-    /// [`FitError`].
-    pub fn fit(
-        &mut self,
-        windows: AnyWindows<'_>,
-        start: Start<'_>,
-    ) -> Result<(&[Fit<f64>], &[Errors]), FitError> {
-        let count = windows.count();
-        self.fits.resize(count, Fit::invalid());
-        let begin = Instant::now();
-        self.fitter.fit_windows(windows, start, self.fits.as_mut_slice().into())?;
-        if self.options.errors {
-            self.errors.resize(count, Errors::unknown());
-            self.fitter.errors_into(windows, &self.fits, &mut self.errors)?;
-        }
-        self.fitting += begin.elapsed();
-        self.counts.add(&self.fits);
-        self.at_limit += self.options.limits.count(&self.fits, windows.size());
-        Ok((&self.fits, &self.errors))
+        Self { fitter, options: *options, tally: Tally::default(), begin: Instant::now() }
     }
 
     /// The report of all windows.
     pub fn finish(self, masked: Vec<Masked>) -> FitReport {
-        let Self { at_limit, fitting, stages, .. } = self;
-        let report = FitReport::new(self.counts.total(), self.counts, backend(self.fitter));
-        FitReport { at_limit, fitting, time: self.begin.elapsed(), stages, masked, ..report }
+        let Tally { counts, at_limit, stages } = self.tally;
+        let report = FitReport::new(counts.total(), counts, backend(self.fitter));
+        let (fitting, time) = (stages.fit, self.begin.elapsed());
+        FitReport { at_limit, fitting, time, stages: Some(stages), masked, ..report }
     }
 }

@@ -1,7 +1,7 @@
 //! Tables of localizations: columns of numbers with names and units, read and written in blocks.
 //!
 //! [`spotfit_locs::table`] says what columns are called, here and in the files of other programs. A [`Layout`] makes a table
-//! of localizations, and localizations of a table; a [`Filter`] finds the rows for which a condition holds.
+//! of localizations; a [`Filter`] finds the rows for which a condition holds.
 
 mod filter;
 mod layout;

@@ -538,20 +538,16 @@ fn pandas_reads_tables() {
         sigma: 1.3,
         sigma_x: 1.3,
         sigma_y: 1.5,
-        angle: 0.0,
         intensity: 1000.5,
         offset: 12.25,
-        offset_x: 0.0,
-        offset_y: 0.0,
         background_std: 4.0,
         chi2: 900.0,
         uncertainty: 0.1,
         uncertainty_x: 0.09,
         uncertainty_y: 0.11,
         depth: Some(Depth { z: -123.5, error: 20.0, distance: 0.5, status: DepthStatus::Found }),
-        errors: None,
         status: Status::MinStep,
-        checks: None,
+        ..Localization::UNKNOWN
     };
     let spots = [spot(1), spot(2)];
     let flat = Layout::default().with_pixel_size(Some(100.0));

@@ -56,7 +56,7 @@ fn doubt_with(scene: Scene, options: LocalizeOptions) -> Option<SlopeDoubt> {
     for block in found.by_ref() {
         block.expect("a sound movie");
     }
-    found.slope_doubt()
+    found.doubts().slopes
 }
 
 fn doubt(scene: Scene) -> Option<SlopeDoubt> {

@@ -28,7 +28,7 @@ fn streamed(frames: &Array3<u16>, options: &LocalizeOptions) -> String {
     let localizer = Localizer::new((width, height), options.clone()).expect("sound options");
     let mut found = localizer.localize(movie.expect("a stream"), ..).expect("threads");
     let all: Vec<_> = found.by_ref().flat_map(|found| found.expect("localizations")).collect();
-    format!("{all:#?}\n{:#?}\n{:?}", found.counts(), found.full_scale())
+    format!("{all:#?}\n{:#?}\n{:?}", found.counts(), found.doubts().full_scale)
 }
 
 /// The same of frames that come one by one, or all at once.

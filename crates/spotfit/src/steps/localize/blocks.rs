@@ -7,7 +7,7 @@ use super::doubts::{Hears, Topic};
 use super::following::{Aside, Doubting, Following};
 use super::report::LocalizeReport;
 use super::{at_full_scale, lengths, uneven_light, unlike_gaussians};
-use crate::localize::{Counts, Localization, Localizations, LocalizeError, SlopeDoubt};
+use crate::localize::{Counts, Localization, Localizations, LocalizeError};
 use crate::movie::{GrowingMovie, Movie};
 use crate::steps::StepError;
 use crate::table::{Filter, Info, Layout, Table};
@@ -33,7 +33,7 @@ pub struct LocalizedBlocks {
     /// Whether it was known from the start how many frames there are.
     pub(super) counted: bool,
     pub(super) following: Option<Following>,
-    /// Whether the full scale, slopes and misfit were told.
+    /// Whether the misfit, the full scale and slopes were told.
     pub(super) told: [bool; 3],
     /// What is still to be looked for in the first frames.
     pub(super) doubting: Option<Doubting>,
@@ -47,24 +47,19 @@ impl LocalizedBlocks {
         self.found.counts()
     }
 
-    /// Whether slopes of the light shift spots, as [`Localizations::slope_doubt`] says.
-    pub fn slope_doubt(&self) -> Option<SlopeDoubt> {
-        self.found.slope_doubt()
-    }
-
     /// Tells of the full scale of the camera, of spots unlike Gaussians and of slopes of the light, each once and as soon as it is known.
     pub(super) fn tell(&mut self, hears: &dyn Hears) {
-        let (scale, doubt) = (self.found.full_scale(), self.slope_doubt());
-        let [told_scale, told_slopes, told_misfit] = &mut self.told;
-        let misfit = self.found.misfit_doubt();
-        if let Some(doubt) = misfit.filter(|_| !std::mem::replace(told_misfit, misfit.is_some())) {
-            hears.hear(Topic::Misfit, unlike_gaussians(&doubt));
-        }
-        if let Some(scale) = scale.filter(|_| !std::mem::replace(told_scale, scale.is_some())) {
-            hears.hear(Topic::FullScale, at_full_scale(&scale));
-        }
-        if let Some(doubt) = doubt.filter(|_| !std::mem::replace(told_slopes, doubt.is_some())) {
-            hears.hear(Topic::Slopes, uneven_light(&doubt));
+        let doubts = self.found.doubts();
+        let notes = [
+            (Topic::Misfit, doubts.misfit.as_ref().map(unlike_gaussians)),
+            (Topic::FullScale, doubts.full_scale.as_ref().map(at_full_scale)),
+            (Topic::Slopes, doubts.slopes.as_ref().map(uneven_light)),
+        ];
+        for (told, (topic, note)) in self.told.iter_mut().zip(notes) {
+            if let Some(note) = note.filter(|_| !*told) {
+                *told = true;
+                hears.hear(topic, note);
+            }
         }
     }
 

@@ -50,10 +50,10 @@ use serde_json::Value;
 use super::learn;
 use super::words::go_on;
 use super::{Listener, Note, Sink, Stack, StepError};
-use crate::localize::{Defects, LocalizeError, Localizer};
+use crate::localize::{Defects, LocalizeError};
 use crate::movie::Movie;
 use crate::record::{self, Origin, Record};
-use crate::table::{Filter, Info, Layout, PicassoVersion, Table, TableFormat};
+use crate::table::{PicassoVersion, Table, TableFormat};
 use following::{Doubting, Following};
 
 pub use auto::with_sooner_backend;
@@ -100,17 +100,10 @@ const LOOK: Duration = Duration::from_millis(50);
 pub struct Localizing {
     options: LocalizeOptions,
     movie: Stack,
-    localizer: Localizer,
-    layout: Layout,
-    filter: Option<Filter>,
-    info: Info,
+    prepared: Prepared,
     frames: Range<usize>,
     pixel_size: Option<f64>,
     picasso: bool,
-    /// The defective pixels that are masked, if somebody asked for it.
-    defects: Option<Arc<Defects>>,
-    /// What is odd about the options.
-    notes: Vec<String>,
     /// What the metadata say of the camera.
     by_metadata: Vec<Note>,
     method: BTreeMap<String, Value>,
@@ -185,21 +178,15 @@ impl Localizing {
         let (given, map) = (engine.defects.as_deref(), engine.map.as_deref());
         let found = defects::find(options.defects.as_ref(), given, map, &movie)?;
         let of = OfMovie { size, count, wanted: frames.len(), pixel_size, format };
-        let Prepared { localizer, layout, filter, info, defects, notes } =
-            options.prepared(told, positions, found, &of)?;
+        let prepared = options.prepared(told, positions, found, &of)?;
         let picasso = format == TableFormat::Picasso;
         Ok(Self {
             options,
             movie,
-            localizer,
-            layout,
-            filter,
-            info,
+            prepared,
             frames,
             pixel_size,
             picasso,
-            defects,
-            notes,
             by_metadata,
             method,
             camera,
@@ -210,12 +197,12 @@ impl Localizing {
 
     /// The table without rows.
     pub fn empty(&self) -> Table {
-        self.layout.table(&[], &self.info)
+        self.prepared.layout.table(&[], &self.prepared.info)
     }
 
     /// The defective pixels that are masked, if that was asked for.
     pub fn defects(&self) -> Option<&Defects> {
-        self.defects.as_deref()
+        self.prepared.defects.as_deref()
     }
 
     /// How many frames are localized; of a movie that is being written, as many as are promised, or 0; of a stream whose end is not
@@ -314,8 +301,8 @@ impl Localizing {
 
     /// Begins; whether what takes long to find out is told later, in [`LocalizedBlocks::doubt`].
     fn begin(self, hears: &dyn Hears, later: bool) -> Result<LocalizedBlocks, StepError> {
-        let Self { options, mut movie, localizer, layout, filter, info, frames, .. } = self;
-        let (defects, notes, following) = (self.defects, self.notes, self.following);
+        let Self { options, mut movie, prepared, frames, following, .. } = self;
+        let Prepared { localizer, layout, filter, info, defects, notes } = prepared;
         let slice = movie.options().slice;
         let (metadata, frames_are) = movie.about(|movie| {
             (metadata(movie, options.pixel_size, &options.camera), frames_are(movie, slice))
