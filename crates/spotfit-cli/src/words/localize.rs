@@ -8,13 +8,14 @@ use crate::error::CliError;
 use crate::words::camera_from::CameraFromArguments;
 use crate::words::emitters::parse_emitters;
 use crate::words::fit_options::FitOptions;
-use crate::words::locs::OriginChoice;
 use crate::words::movie_options::{Lengths, MovieArguments, parse_lengths, scale};
 use crate::words::spot_options::SpotOptions;
 use spotfit::Length;
+use spotfit::arguments::choice;
 use spotfit::detect::DEFAULT_FALSE_RATE;
 use spotfit::localize::{self, Emitters, Flags, Sigma};
 use spotfit::movie::MovieOptions;
+use spotfit::record::Origin;
 use spotfit::steps::localize::{DefectsOption, FrameTime, Given, LocalizeOptions, PsfOption};
 
 /// How movies are localized, for every command that does it.
@@ -43,11 +44,11 @@ pub(crate) struct LocalizeWords {
     #[arg(
         help_heading = "Output",
         long,
-        value_enum,
+        value_parser = choice::<Origin>(),
         default_value = "centre",
         value_name = "ORIGIN"
     )]
-    origin: OriginChoice,
+    origin: Origin,
     /// Frames to localize, from A to B, counted from 1; both are meant, and either may be left out.
     #[arg(help_heading = "Movie", long, value_name = "A:B")]
     frames: Option<String>,
@@ -258,7 +259,7 @@ impl LocalizeWords {
             .with_filter(self.filter.clone())
             .with_frame_time(self.frame_time.clone())
             .with_pixel_size(scale(self.pixel_size))
-            .with_origin(self.origin.into()))
+            .with_origin(self.origin))
     }
 
     /// Refuses [`OF_ROWS`] where nothing is localized.
