@@ -6,12 +6,22 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::de::value::Error;
 use serde::de::{self, DeserializeOwned, Deserializer, IntoDeserializer as _, Visitor};
 
+use crate::OutOfRange;
+
 /// Reads one of the names that an enumeration has where it is serialized.
 pub fn choice<T: DeserializeOwned + Clone + Send + Sync + 'static>()
 -> impl TypedValueParser<Value = T> {
     let names = T::deserialize(Names).err().map_or(&[][..], |Listed(names)| names);
     PossibleValuesParser::new(names.iter().copied())
         .try_map(|name| -> Result<T, Error> { T::deserialize(name.into_deserializer()) })
+}
+
+/// Reads what has a range, of which the error tells.
+///
+/// # Errors
+/// The range.
+pub fn in_range<T: FromStr<Err = OutOfRange>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: OutOfRange| format!("not {}", error.range))
 }
 
 /// Reads so many numbers or lengths with commas between them.

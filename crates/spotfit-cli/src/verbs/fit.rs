@@ -7,7 +7,6 @@ use fit_core::Setup;
 
 use crate::error::CliError;
 use crate::say::listener::Terminal;
-use crate::words::emitters::parse_emitters;
 use crate::words::fit_options::FitOptions;
 use crate::words::input::{self, Input};
 use crate::words::items::{Items, starts};
@@ -20,6 +19,7 @@ use crate::words::report::ReportArguments;
 use crate::words::spot_options::SpotOptions;
 use crate::words::table::format_of;
 use crate::words::written::WrittenFile;
+use spotfit::arguments::in_range;
 use spotfit::localize::Emitters;
 use spotfit::npy::StackReader;
 use spotfit::steps::OutcomeFormat;
@@ -56,7 +56,7 @@ pub(crate) struct FitArguments {
         help_heading = "Fit",
         default_value = "1",
         value_name = "1|N|auto",
-        value_parser = parse_emitters,
+        value_parser = in_range::<Emitters>,
         allow_hyphen_values = true
     )]
     emitters: Emitters,

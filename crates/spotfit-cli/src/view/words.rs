@@ -1,8 +1,7 @@
 //! What a page may run: verbs with the words of the command, whose files are those of the window.
 
-use std::any::TypeId;
 use std::ffi::OsString;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 use std::sync::PoisonError;
 
 use clap::parser::ValueSource;
@@ -13,6 +12,7 @@ use spotfit::output::Seen;
 use super::answer::Refused;
 use super::quote::quoted;
 use super::session::{Session, VERBS};
+use crate::words::written::{Names, names};
 
 /// Options that name files which are made, and the verbs that have them.
 const OUTPUTS: [(&str, &str); 17] = [
@@ -162,7 +162,7 @@ fn names_file(arg: &Arg, value: &str) -> bool {
     if let Some((_, words)) = MAYBE_FILES.iter().find(|(own, _)| *own == id) {
         return !words.contains(&value);
     }
-    arg.get_value_parser().type_id() == TypeId::of::<PathBuf>() || value.contains(['/', '\\'])
+    names(arg) == Names::Read || value.contains(['/', '\\'])
 }
 
 /// Only what was named, and what was made here, is read.

@@ -7,32 +7,13 @@ use crate::error::CliError;
 use crate::say::message::say;
 use spotfit::speeds::Speeds;
 use spotfit::steps::fit::SetLimits;
-use spotfit::{
-    Backend, Background, Criteria, FitterOptions, InstructionSet, Length, Limits, MaxError, Options,
-};
+use spotfit::{Backend, Background, Criteria, FitterOptions, Length, Limits, MaxError, Options};
 
 /// How windows are fitted, for every command that fits.
 #[derive(Debug, Args)]
 pub(crate) struct FitOptions {
-    /// The backend: auto (a GPU if it is there and sooner, otherwise cpu: see `spotfit devices`), cpu (single precision, vector
-    /// instructions), gpu (NVIDIA, single precision) or reference (double precision, one window at a time).
-    #[arg(help_heading = "Fit", long, default_value = "auto", value_name = "BACKEND")]
-    pub(crate) backend: Backend,
-    /// Vector instructions for the backend cpu: avx512, avx2, neon or portable; the fastest by default.
-    #[arg(help_heading = "Fit", long, value_name = "SET")]
-    pub(crate) instruction_set: Option<InstructionSet>,
-    /// The GPUs for the backend gpu, by the numbers that `spotfit devices` lists.
-    #[arg(
-        help_heading = "Fit",
-        long = "device",
-        value_delimiter = ',',
-        default_value = "0",
-        value_name = "N,..."
-    )]
-    pub(crate) devices: Vec<usize>,
-    /// Number of threads, at most 1024; 0 takes one for each processor.
-    #[arg(help_heading = "Fit", long, default_value_t = 0, value_name = "N")]
-    pub(crate) threads: usize,
+    #[command(flatten)]
+    pub(crate) fitter: FitterOptions,
     // The numbers come from where they are set.
     #[arg(help_heading = "Fit", long, value_enum, default_value = "default", value_name = "CRITERIA", help = format!(
         "When to stop: default ({}), paper ({}, and χ² < N/3) or tight ({})",
@@ -89,15 +70,11 @@ enum BackgroundChoice {
 impl FitOptions {
     /// Where fits run, with other options of the fit.
     pub(crate) fn fitter(&self, fit: Options) -> FitterOptions {
-        let auto = self.backend == Backend::Auto && self.instruction_set.is_none();
+        let auto = self.fitter.backend == Backend::Auto && self.fitter.instruction_set.is_none();
         if let Some(doubt) = Speeds::doubt().filter(|_| auto) {
             say!("spotfit: warning: {doubt}; the default speeds count");
         }
-        FitterOptions::from(fit)
-            .with_backend(self.backend)
-            .with_instruction_set(self.instruction_set)
-            .with_devices(self.devices.clone())
-            .with_threads(self.threads)
+        self.fitter.clone().with_fit(fit)
     }
 
     /// The limits that the user has set, where pixels are this large, if that is known.
@@ -161,7 +138,7 @@ impl FitOptions {
             ("--centre-margin", self.centre_margin.is_some()),
             ("--sigma-min", self.sigma_min.is_some()),
             ("--sigma-max", self.sigma_max.is_some()),
-            ("--device", self.devices.len() > 1),
+            ("--device", self.fitter.devices.len() > 1),
         ];
         match given.iter().find(|(_, given)| *given) {
             Some(("--device", _)) => {
@@ -178,11 +155,11 @@ impl FitOptions {
     pub(crate) fn refuse_all(&self, who: &str) -> Result<(), CliError> {
         self.refuse_gaussians(who)?;
         let given = [
-            ("--backend", self.backend != Backend::Auto),
-            ("--instruction-set", self.instruction_set.is_some()),
+            ("--backend", self.fitter.backend != Backend::Auto),
+            ("--instruction-set", self.fitter.instruction_set.is_some()),
             ("--max-iterations", self.max_iterations.is_some()),
             ("--background", self.background.is_some()),
-            ("--device", self.devices != [0]),
+            ("--device", self.fitter.devices != [0]),
         ];
         match given.iter().find(|(_, given)| *given) {
             Some((name, _)) => Err(CliError::file(name, format!("{who} does not depend on it"))),

@@ -4,7 +4,6 @@ pub(crate) mod camera_from;
 pub(crate) mod corners;
 pub(crate) mod data;
 pub(crate) mod defects;
-pub(crate) mod emitters;
 pub(crate) mod fit_options;
 pub(crate) mod follow;
 pub(crate) mod input;

@@ -12,6 +12,8 @@ pub(crate) fn as_typed(command: Command) -> Command {
     let typed: Vec<(String, String)> = typed.collect();
     let command = command.mut_args(|arg| {
         let Some(help) = arg.get_help().map(ToString::to_string) else { return arg };
+        // Brackets are links in docs unless they have these.
+        let help = help.replace('\\', "");
         let help = typed.iter().fold(help, |help, (name, typed)| help.replace(name, typed));
         arg.help(help).long_help(Resettable::Reset)
     });

@@ -1,10 +1,10 @@
 //! Options for the shape of the spots, the estimator and the camera.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use spotfit::steps::localize::{self, Given, fixed_sigma};
+use spotfit::steps::localize::{self, CameraOptions, Given, fixed_sigma};
 use spotfit::{
     Background, Camera, CameraMap, Circular, Elliptical, Estimator, Options, PixelProfile, Rotated,
     Shape,
@@ -48,30 +48,6 @@ pub(crate) struct SpotOptions {
     camera: CameraOptions,
 }
 
-/// How the camera turns photons into counts.
-#[derive(Debug, Args)]
-struct CameraOptions {
-    /// The value of a dark pixel, in ADU. With any camera option, amplitude and background are photo-electrons;
-    /// without, they are counts.
-    #[arg(help_heading = "Camera", long, value_name = "ADU")]
-    baseline: Option<f64>,
-    /// Photo-electrons per ADU (before EM gain).
-    #[arg(help_heading = "Camera", long, value_name = "E/ADU")]
-    sensitivity: Option<f64>,
-    /// EM gain of an EMCCD camera.
-    #[arg(help_heading = "Camera", long, value_name = "G")]
-    em_gain: Option<f64>,
-    /// Read noise of the camera in photo-electrons, for maximum likelihood, errors and uncertainties.
-    #[arg(help_heading = "Camera", long, value_name = "E")]
-    read_noise: Option<f64>,
-    /// The maps of an sCMOS camera, instead of baseline, sensitivity and read noise: an NPZ file with arrays offset
-    /// (ADU), gain (ADU per photo-electron) and variance (ADU²), each (height, width) of the camera's frame, a folder
-    /// with each as .npy or .tif, or a camera calibration of Picasso (.hdf5); if that has no gain, give --sensitivity.
-    /// Pixels with a gain of 0, or with NaN anywhere, are masked: fits ignore them.
-    #[arg(help_heading = "Camera", long, value_name = "MAPS", conflicts_with_all = ["baseline", "read_noise"])]
-    camera: Option<PathBuf>,
-}
-
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ShapeChoice {
     Circular,
@@ -89,17 +65,6 @@ enum ProfileChoice {
 enum EstimatorChoice {
     Lse,
     Mle,
-}
-
-impl CameraOptions {
-    fn options(&self) -> localize::CameraOptions {
-        localize::CameraOptions::default()
-            .with_baseline(self.baseline)
-            .with_sensitivity(self.sensitivity)
-            .with_em_gain(self.em_gain)
-            .with_read_noise(self.read_noise)
-            .with_maps(self.camera.clone().map(Given::File))
-    }
 }
 
 impl SpotOptions {
@@ -120,7 +85,7 @@ impl SpotOptions {
         Ok(options
             .with_estimator(estimator)
             .with_background(background.unwrap_or(localize::usual_background(estimator)))
-            .with_camera(self.camera.options().camera()))
+            .with_camera(self.camera.camera()))
     }
 
     /// The options with the shape and the profile.
@@ -151,8 +116,8 @@ impl SpotOptions {
     }
 
     /// What is said of the camera.
-    pub(crate) fn camera_options(&self) -> localize::CameraOptions {
-        self.camera.options()
+    pub(crate) fn camera_options(&self) -> CameraOptions {
+        self.camera.clone()
     }
 
     /// Refuses words that a measured PSF has no use for: its shape, profile and width are its own.
@@ -174,19 +139,18 @@ impl SpotOptions {
 
     /// The camera without its maps, if a word says anything about it.
     pub(crate) fn camera(&self) -> Option<Camera> {
-        self.camera.options().camera()
+        self.camera.camera()
     }
 
     /// Where the maps of the camera are, if there are any.
     pub(crate) fn camera_path(&self) -> Option<&Path> {
-        self.camera.camera.as_deref()
+        self.camera.maps.as_ref().and_then(Given::file)
     }
 
     /// The maps of the camera, if there are any, and their path.
     pub(crate) fn camera_map(&self) -> Result<Option<(CameraMap, &Path)>, CliError> {
-        let Some(path) = &self.camera.camera else { return Ok(None) };
-        let map = self.camera.options().map()?.map(Arc::unwrap_or_clone);
-        Ok(map.map(|map| (map, path.as_path())))
+        let map = self.camera.map()?.map(Arc::unwrap_or_clone);
+        Ok(map.zip(self.camera_path()))
     }
 
     /// Records the camera, if anything is known of it, and the files of its maps.

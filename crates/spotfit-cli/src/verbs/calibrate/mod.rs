@@ -170,7 +170,7 @@ impl CalibrateArguments {
         let options = options
             .with_box_size(self.side()?.unwrap_or(default.box_size))
             .with_planes(self.planes.unwrap_or(default.planes))
-            .with_threads(self.fit.threads);
+            .with_threads(self.fit.fitter.threads);
         let mut stacks = self.stacks()?;
         let known = self.camera(&mut stacks)?;
         let (camera, map) = (known.camera(), known.map()?);
