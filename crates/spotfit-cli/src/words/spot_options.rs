@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
+use spotfit::arguments::choice;
 use spotfit::steps::localize::{self, CameraOptions, Given, fixed_sigma};
 use spotfit::{
     Background, Camera, CameraMap, Circular, Elliptical, Estimator, Options, PixelProfile, Rotated,
@@ -32,11 +33,11 @@ pub(crate) struct SpotOptions {
     #[arg(
         help_heading = "Fit",
         long,
-        value_enum,
+        value_parser = choice::<PixelProfile>(),
         default_value = "sampled",
         value_name = "PROFILE"
     )]
-    profile: ProfileChoice,
+    profile: PixelProfile,
     /// The width is known: only the centre is fitted. One sigma in pixels or with a unit, as in 130nm, or two along x and y.
     #[arg(help_heading = "Fit", long, value_name = "S|SX,SY", conflicts_with = "shape")]
     fixed_sigma: Option<String>,
@@ -53,12 +54,6 @@ enum ShapeChoice {
     Circular,
     Elliptical,
     Rotated,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum ProfileChoice {
-    Sampled,
-    Integrated,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -95,11 +90,7 @@ impl SpotOptions {
             ShapeChoice::Elliptical => Shape::Elliptical(Elliptical),
             ShapeChoice::Rotated => Shape::Rotated(Rotated),
         };
-        let profile = match self.profile {
-            ProfileChoice::Sampled => PixelProfile::Sampled,
-            ProfileChoice::Integrated => PixelProfile::Integrated,
-        };
-        options.with_shape(shape).with_profile(profile)
+        options.with_shape(shape).with_profile(self.profile)
     }
 
     /// The known width, as it was typed.
@@ -125,7 +116,7 @@ impl SpotOptions {
         let gaussian = match (&self.fixed_sigma, self.shape, self.profile) {
             (Some(_), ..) => Some("--fixed-sigma"),
             (None, ShapeChoice::Elliptical | ShapeChoice::Rotated, _) => Some("--shape"),
-            (.., ProfileChoice::Integrated) => Some("--profile"),
+            (.., PixelProfile::Integrated) => Some("--profile"),
             _ => None,
         };
         let reason = "it is for Gaussians; a measured PSF has a shape of its own";
