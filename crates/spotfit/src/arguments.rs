@@ -16,6 +16,16 @@ pub fn choice<T: DeserializeOwned + Clone + Send + Sync + 'static>()
         .try_map(|name| -> Result<T, Error> { T::deserialize(name.into_deserializer()) })
 }
 
+/// Reads one of these by its name.
+pub fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: [(&'static str, T); N],
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(all.map(|(name, _)| name)).map(move |word| {
+        let named = all.iter().find(|(name, _)| *name == word);
+        named.map_or(all[0].1, |(_, value)| *value)
+    })
+}
+
 /// Reads what has a range, of which the error tells.
 ///
 /// # Errors

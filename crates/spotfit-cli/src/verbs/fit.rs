@@ -11,7 +11,7 @@ use crate::words::fit_options::FitOptions;
 use crate::words::input::{self, Input};
 use crate::words::items::{Items, starts};
 use crate::words::known::{KnownArguments, KnownFiles, KnownPart, WithStarts};
-use crate::words::movie_options::{Lengths, asked_size};
+use crate::words::movie_options::asked_size;
 use crate::words::output::{Output, complete};
 use crate::words::paths::refuse_same_file;
 use crate::words::record::{RecordArguments, Recorded, counts};
@@ -22,9 +22,9 @@ use crate::words::written::WrittenFile;
 use spotfit::arguments::in_range;
 use spotfit::localize::Emitters;
 use spotfit::npy::StackReader;
-use spotfit::steps::OutcomeFormat;
 use spotfit::steps::fit::{FitOptions as Wanted, FitStackError, FitTable, Fitting};
 use spotfit::steps::fit_emitters::{EmitterTable, FittingEmitters};
+use spotfit::steps::{OutcomeFormat, PixelScale};
 use spotfit::{BatchError, CameraMap, EmitterFitter, Estimator, Fitter, Options, camera_maps};
 
 #[derive(Debug, Args)]
@@ -99,7 +99,7 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     let format = format_of(&arguments.output)?;
     arguments.report.check(&arguments.output)?;
     refuse_shared_input(arguments)?;
-    let size = asked_size(arguments.pixel_size.map(Lengths::Nanometres))?;
+    let size = asked_size(arguments.pixel_size.map(PixelScale::Nanometres))?;
     let options = arguments.options(size)?;
     let asked = arguments.fit.fitter(options);
     let engine = if arguments.emitters.are_together() {

@@ -5,7 +5,6 @@ use std::path::Path;
 use clap::Args;
 
 use crate::error::CliError;
-use crate::words::lengths::side;
 use crate::words::locs::{LocsArguments, LocsOutput};
 use crate::words::output::Writing;
 use crate::words::report::ReportArguments;
@@ -13,6 +12,7 @@ use crate::words::written::WrittenFile;
 use spotfit::Length;
 use spotfit::astigmatism::file::load_with_pixel_size;
 use spotfit::record;
+use spotfit::steps::side;
 use spotfit::steps::z::{self, ZOptions};
 
 #[derive(Debug, Args)]

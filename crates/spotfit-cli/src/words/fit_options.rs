@@ -1,12 +1,13 @@
 //! The words for how windows are fitted, and where.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::lengths::in_pixels;
 use crate::error::CliError;
 use crate::say::message::say;
+use spotfit::arguments::one_of;
 use spotfit::speeds::Speeds;
 use spotfit::steps::fit::SetLimits;
+use spotfit::steps::in_pixels;
 use spotfit::{Backend, Background, Criteria, FitterOptions, Length, Limits, MaxError, Options};
 
 /// How windows are fitted, for every command that fits.
@@ -15,11 +16,11 @@ pub(crate) struct FitOptions {
     #[command(flatten)]
     pub(crate) fitter: FitterOptions,
     // The numbers come from where they are set.
-    #[arg(help_heading = "Fit", long, value_enum, default_value = "default", value_name = "CRITERIA", help = format!(
+    #[arg(help_heading = "Fit", long, value_parser = one_of(Criteria::NAMED), default_value = "default", value_name = "CRITERIA", help = format!(
         "When to stop: default ({}), paper ({}, and χ² < N/3) or tight ({})",
         in_words(&Criteria::DEFAULT), in_words(&Criteria::PAPER), in_words(&Criteria::TIGHT)
     ))]
-    criteria: CriteriaChoice,
+    criteria: Criteria,
     /// At most N iterations (overrides the criteria).
     #[arg(help_heading = "Fit", long, value_name = "N")]
     max_iterations: Option<u32>,
@@ -35,8 +36,8 @@ pub(crate) struct FitOptions {
     /// The background: free, nonnegative (if only the camera's offset was subtracted), or plane (two slopes more, for
     /// uneven light). The default is nonnegative for maximum likelihood, and free for least squares, with a measured
     /// PSF, and where several emitters are fitted together.
-    #[arg(help_heading = "Fit", long, value_enum, value_name = "BACKGROUND")]
-    background: Option<BackgroundChoice>,
+    #[arg(help_heading = "Fit", long, value_parser = one_of(Background::NAMED), value_name = "BACKGROUND")]
+    background: Option<Background>,
     /// How far outside the outermost pixel centres the centre may lie, in pixels.
     #[arg(help_heading = "Fit", long, value_name = "PX")]
     centre_margin: Option<f64>,
@@ -51,20 +52,6 @@ pub(crate) struct FitOptions {
 fn in_words(criteria: &Criteria) -> String {
     let Criteria { max_iterations, min_delta, min_step, .. } = criteria;
     format!("{max_iterations} iterations, min-delta {min_delta:e}, min-step {min_step:e}")
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum CriteriaChoice {
-    Default,
-    Paper,
-    Tight,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum BackgroundChoice {
-    Free,
-    Nonnegative,
-    Plane,
 }
 
 impl FitOptions {
@@ -104,11 +91,7 @@ impl FitOptions {
     }
 
     fn limited(&self, set: SetLimits) -> Options {
-        let preset = match self.criteria {
-            CriteriaChoice::Default => Criteria::DEFAULT,
-            CriteriaChoice::Paper => Criteria::PAPER,
-            CriteriaChoice::Tight => Criteria::TIGHT,
-        };
+        let preset = self.criteria;
         let max_iterations = self.max_iterations.unwrap_or(preset.max_iterations);
         // A retry belongs to its iteration: leave room for as many as the preset does.
         let max_evaluations = preset.max_evaluations.max(max_iterations.saturating_mul(5));
@@ -131,7 +114,7 @@ impl FitOptions {
     /// Refuses words that are for fits of Gaussians alone.
     pub(crate) fn refuse_gaussians(&self, who: &str) -> Result<(), CliError> {
         let given = [
-            ("--criteria", !matches!(self.criteria, CriteriaChoice::Default)),
+            ("--criteria", self.criteria != Criteria::DEFAULT),
             ("--min-delta", self.min_delta.is_some()),
             ("--min-step", self.min_step.is_some()),
             ("--max-error", self.max_error.is_some()),
@@ -169,10 +152,6 @@ impl FitOptions {
 
     /// The background that was asked for.
     pub(crate) fn background(&self) -> Option<Background> {
-        self.background.map(|background| match background {
-            BackgroundChoice::Free => Background::Free,
-            BackgroundChoice::Nonnegative => Background::NonNegative,
-            BackgroundChoice::Plane => Background::Plane,
-        })
+        self.background
     }
 }

@@ -5,10 +5,11 @@ use clap::{Args, ValueEnum};
 use crate::error::CliError;
 use crate::words::camera_from::CameraFromArguments;
 use crate::words::fit_options::FitOptions;
-use crate::words::movie_options::{Lengths, MovieArguments, parse_lengths, scale};
+use crate::words::movie_options::MovieArguments;
 use crate::words::spot_options::SpotOptions;
 use spotfit::localize::{Emitters, Flags};
 use spotfit::movie::MovieOptions;
+use spotfit::steps::PixelScale;
 use spotfit::steps::localize::{LocalizeOptions, PsfOption};
 
 /// How movies are localized, for every command that does it.
@@ -18,8 +19,8 @@ pub(crate) struct LocalizeWords {
     options: LocalizeOptions,
     /// Size of a pixel in nanometres, or px for lengths in pixels. Without it, the size that the movie's metadata give; if
     /// they give none, lengths are in pixels.
-    #[arg(help_heading = "Movie", long, value_name = "NM|px", value_parser = parse_lengths)]
-    pixel_size: Option<Lengths>,
+    #[arg(help_heading = "Movie", long, value_name = "NM|px")]
+    pixel_size: Option<PixelScale>,
     #[command(flatten)]
     camera_from: CameraFromArguments,
     #[command(flatten)]
@@ -110,7 +111,7 @@ impl LocalizeWords {
             .with_sigma_max(sigma_max)
             .with_estimator(self.spot.asked_estimator())
             .with_background(self.fit.background())
-            .with_pixel_size(scale(self.pixel_size)))
+            .with_pixel_size(self.pixel_size.unwrap_or_default()))
     }
 
     /// Refuses [`OF_ROWS`] where nothing is localized.

@@ -9,7 +9,6 @@ pub(crate) mod follow;
 pub(crate) mod input;
 pub(crate) mod items;
 pub(crate) mod known;
-pub(crate) mod lengths;
 pub(crate) mod localize;
 pub(crate) mod locs;
 pub(crate) mod movie_files;

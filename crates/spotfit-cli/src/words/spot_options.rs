@@ -3,13 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
-use spotfit::arguments::choice;
+use clap::Args;
+use spotfit::arguments::{choice, one_of};
 use spotfit::steps::localize::{self, CameraOptions, Given, fixed_sigma};
-use spotfit::{
-    Background, Camera, CameraMap, Circular, Elliptical, Estimator, Options, PixelProfile, Rotated,
-    Shape,
-};
+use spotfit::{Background, Camera, CameraMap, Estimator, Options, PixelProfile, Shape};
 
 use crate::error::CliError;
 use crate::words::record::Recorded;
@@ -24,11 +21,11 @@ pub(crate) struct SpotOptions {
     #[arg(
         help_heading = "Fit",
         long,
-        value_enum,
+        value_parser = one_of(Shape::NAMED),
         default_value = "circular",
         value_name = "SHAPE"
     )]
-    shape: ShapeChoice,
+    shape: Shape,
     /// The profile: a pixel measures the spot at the pixel's centre, or its integral over the pixel.
     #[arg(
         help_heading = "Fit",
@@ -43,23 +40,10 @@ pub(crate) struct SpotOptions {
     fixed_sigma: Option<String>,
     /// The estimator: lse (least squares) or mle (maximum likelihood for Poisson distributed photo-electrons)
     /// [default: lse; mle with --psf, and where several emitters are fitted together].
-    #[arg(help_heading = "Fit", long, value_enum, value_name = "ESTIMATOR")]
-    estimator: Option<EstimatorChoice>,
+    #[arg(help_heading = "Fit", long, value_parser = one_of(Estimator::ALL.map(|estimator| (estimator.name(), estimator))), value_name = "ESTIMATOR")]
+    estimator: Option<Estimator>,
     #[command(flatten)]
     camera: CameraOptions,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum ShapeChoice {
-    Circular,
-    Elliptical,
-    Rotated,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum EstimatorChoice {
-    Lse,
-    Mle,
 }
 
 impl SpotOptions {
@@ -85,12 +69,7 @@ impl SpotOptions {
 
     /// The options with the shape and the profile.
     pub(crate) fn shaped(&self, options: Options) -> Options {
-        let shape = match self.shape {
-            ShapeChoice::Circular => Shape::Circular(Circular),
-            ShapeChoice::Elliptical => Shape::Elliptical(Elliptical),
-            ShapeChoice::Rotated => Shape::Rotated(Rotated),
-        };
-        options.with_shape(shape).with_profile(self.profile)
+        options.with_shape(self.shape).with_profile(self.profile)
     }
 
     /// The known width, as it was typed.
@@ -100,10 +79,7 @@ impl SpotOptions {
 
     /// The estimator that was asked for.
     pub(crate) fn asked_estimator(&self) -> Option<Estimator> {
-        self.estimator.map(|choice| match choice {
-            EstimatorChoice::Lse => Estimator::LeastSquares,
-            EstimatorChoice::Mle => Estimator::MaximumLikelihood,
-        })
+        self.estimator
     }
 
     /// What is said of the camera.
@@ -115,7 +91,7 @@ impl SpotOptions {
     pub(crate) fn refuse_gaussians(&self) -> Result<(), CliError> {
         let gaussian = match (&self.fixed_sigma, self.shape, self.profile) {
             (Some(_), ..) => Some("--fixed-sigma"),
-            (None, ShapeChoice::Elliptical | ShapeChoice::Rotated, _) => Some("--shape"),
+            (None, Shape::Elliptical(_) | Shape::Rotated(_), _) => Some("--shape"),
             (.., PixelProfile::Integrated) => Some("--profile"),
             _ => None,
         };

@@ -11,8 +11,7 @@ use crate::error::CliError;
 use crate::say::listener::Terminal;
 use crate::words::camera_from::{CameraFromArguments, of_movie};
 use crate::words::fit_options::FitOptions;
-use crate::words::lengths::side;
-use crate::words::movie_options::{Lengths, MovieArguments, asked_size, parse_lengths, scale};
+use crate::words::movie_options::{MovieArguments, asked_size};
 use crate::words::output::{Output, complete};
 use crate::words::paths::{refuse_ending, refuse_same_file};
 use crate::words::plot::{draw_plot, refuse_plot};
@@ -22,9 +21,9 @@ use crate::words::report::ReportArguments;
 use crate::words::spot_options::SpotOptions;
 use crate::words::written::WrittenFile;
 use spotfit::astigmatism::yaml_text::yaml_text;
-use spotfit::steps::Stack;
 use spotfit::steps::calibrate::{self, CalibrateOptions, PsfOptions, StackOptions};
 use spotfit::steps::localize::CameraOptions;
+use spotfit::steps::{PixelScale, Stack, side};
 use spotfit::{Camera, CameraMap, Length, camera_maps, record};
 
 #[derive(Debug, Args)]
@@ -71,8 +70,8 @@ pub(crate) struct CalibrateArguments {
     #[arg(long = "box", value_name = "LENGTH", help_heading = "Fit")]
     box_size: Option<Length>,
     /// Size of a pixel in nanometres; px if it is unknown.
-    #[arg(long, value_name = "NM|px", value_parser = parse_lengths, help_heading = "Movie")]
-    pixel_size: Option<Lengths>,
+    #[arg(long, value_name = "NM|px", help_heading = "Movie")]
+    pixel_size: Option<PixelScale>,
     /// The required range of z, from A to B in nanometres; the widest possible range if not given.
     #[arg(long, value_name = "A,B", allow_hyphen_values = true, help_heading = "Fit")]
     range: Option<String>,
@@ -119,7 +118,7 @@ impl CalibrateArguments {
             .with_step(self.step)
             .with_order(self.order.into())
             .with_frames_per_step(self.frames_per_step)
-            .with_pixel_size(scale(self.pixel_size))
+            .with_pixel_size(self.pixel_size.unwrap_or_default())
             .with_magnification(self.magnification);
         taken.check()?;
         Ok(taken)
@@ -128,7 +127,7 @@ impl CalibrateArguments {
     /// Side of the windows, if it is given.
     fn side(&self) -> Result<Option<usize>, CliError> {
         let size = asked_size(self.pixel_size)?;
-        self.box_size.map(|length| side(length, size)).transpose()
+        Ok(self.box_size.map(|length| side(length, size)).transpose()?)
     }
 
     fn widths(&self) -> Result<(), CliError> {
@@ -209,7 +208,7 @@ impl CalibrateArguments {
         let camera = self.camera_from.with(self.spot.camera_options());
         // All stacks are of one camera.
         let Some(first) = stacks.first_mut() else { return Ok(camera) };
-        let scale = scale(self.pixel_size);
+        let scale = self.pixel_size.unwrap_or_default();
         Ok(of_movie(&camera, first, scale, &Terminal::default())?)
     }
 

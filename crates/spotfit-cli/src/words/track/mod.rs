@@ -11,11 +11,10 @@ use clap::{Args, ValueEnum};
 use crate::error::CliError;
 use crate::words::camera_from::{CameraFromArguments, of_movie};
 use crate::words::locs::plain;
-use crate::words::movie_options::{Lengths, parse_lengths, scale};
 use crate::words::spot_options::SpotOptions;
-use spotfit::steps::Listener;
 use spotfit::steps::localize::{CameraOptions, Given};
 use spotfit::steps::track::{TrackOptions, places};
+use spotfit::steps::{Listener, PixelScale};
 use spotfit::track::{Smooth, TrackBeads};
 use spotfit::{FitterOptions, InstructionSet, Options};
 
@@ -42,8 +41,8 @@ pub(crate) struct TrackWords {
     wander: Option<f64>,
     /// Size of a pixel in nanometres, or px for drift in pixels. Without it, the size that the movie's metadata give; if they give none,
     /// drift is in pixels.
-    #[arg(help_heading = "Drift", long, value_name = "NM|px", value_parser = parse_lengths)]
-    pixel_size: Option<Lengths>,
+    #[arg(help_heading = "Drift", long, value_name = "NM|px")]
+    pixel_size: Option<PixelScale>,
     #[command(flatten)]
     options: TrackOptions,
     /// Vector instructions: avx512, avx2, neon or portable; the fastest by default.
@@ -85,7 +84,7 @@ impl TrackWords {
             return Ok(camera);
         }
         let mut stack = source.movie()?;
-        Ok(of_movie(&camera, &mut stack, scale(self.pixel_size), listener)?)
+        Ok(of_movie(&camera, &mut stack, self.pixel_size.unwrap_or_default(), listener)?)
     }
 
     /// The file with places of beads, if it is one.
@@ -122,7 +121,7 @@ impl TrackWords {
             .with_fixed_sigma(self.spot.fixed_sigma().map(str::to_owned))
             .with_estimator(self.spot.asked_estimator())
             .with_camera(camera)
-            .with_pixel_size(scale(self.pixel_size))
+            .with_pixel_size(self.pixel_size.unwrap_or_default())
             .with_stop_after(stop_after);
         let beads = match self.beads.parse() {
             Ok(most) => TrackBeads::Auto(most),
