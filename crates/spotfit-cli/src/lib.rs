@@ -38,7 +38,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Fit every window of a stack: windows in, positions out.
-    Fit(fit::FitArguments),
+    Fit(Box<fit::FitArguments>),
     /// Localize the spots of a movie: frames in, a table of localizations out.
     Localize(Box<localize::LocalizeArguments>),
     /// Look before you localize: what would be kept of a frame, what dropped and why, as a picture.

@@ -215,12 +215,12 @@ impl Job<'_> {
 impl FitArguments {
     /// How windows are fitted whose pixels are this large in nanometres, if that is known.
     fn options(&self, size: Option<f64>) -> Result<Options, CliError> {
-        let background = self.fit.background();
+        let background = self.fit.background;
         let options = self.spot.apply(self.fit.options(size)?, background, size)?;
         if !self.emitters.are_together() {
             return Ok(options);
         }
-        let estimator = self.spot.asked_estimator().unwrap_or(Estimator::MaximumLikelihood);
+        let estimator = self.spot.estimator.unwrap_or(Estimator::MaximumLikelihood);
         Ok(options.with_estimator(estimator).with_background(background.unwrap_or_default()))
     }
 
@@ -233,7 +233,7 @@ impl FitArguments {
         for (role, file) in named {
             file.as_deref().map_or(Ok(()), |file| record.reads(role, file))?;
         }
-        self.spot.recorded((self.spot.camera(), map), &mut record)?;
+        self.spot.recorded((self.spot.camera.camera(), map), &mut record)?;
         Ok(record)
     }
 }

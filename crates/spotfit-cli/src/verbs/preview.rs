@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &PreviewArguments) -> Result<(), CliError> {
         refuse_ending(output, &["png", "svg"], "a preview")?;
         report.check(output)?;
     }
-    let localize = words.options()?.with_preset(preset.path());
+    let localize = words.options()?.with_preset(preset.preset.clone());
     let stack = Stack::open(movie, &words.movie()?.with_parts(more.clone()))?;
     let beside = ["yaml", "inf"].map(|ending| movie.with_extension(ending));
     let named = localize.files().into_iter().map(|(_, file)| file);

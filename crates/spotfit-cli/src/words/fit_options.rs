@@ -37,16 +37,16 @@ pub(crate) struct FitOptions {
     /// uneven light). The default is nonnegative for maximum likelihood, and free for least squares, with a measured
     /// PSF, and where several emitters are fitted together.
     #[arg(help_heading = "Fit", long, value_parser = one_of(Background::NAMED), value_name = "BACKGROUND")]
-    background: Option<Background>,
+    pub(crate) background: Option<Background>,
     /// How far outside the outermost pixel centres the centre may lie, in pixels.
     #[arg(help_heading = "Fit", long, value_name = "PX")]
     centre_margin: Option<f64>,
     /// The smallest sigma, in pixels or with a unit, as in 90nm.
     #[arg(help_heading = "Fit", long, value_name = "LENGTH")]
-    sigma_min: Option<Length>,
+    pub(crate) sigma_min: Option<Length>,
     /// The largest sigma, in pixels or with a unit; the longer side of the window if not given.
     #[arg(help_heading = "Fit", long, value_name = "LENGTH")]
-    sigma_max: Option<Length>,
+    pub(crate) sigma_max: Option<Length>,
 }
 
 fn in_words(criteria: &Criteria) -> String {
@@ -75,11 +75,6 @@ impl FitOptions {
             .with_sigma_max(pixels("sigma_max", self.sigma_max)?))
     }
 
-    /// The smallest and the largest sigma, as they were typed.
-    pub(crate) fn sigma_limits(&self) -> [Option<Length>; 2] {
-        [self.sigma_min, self.sigma_max]
-    }
-
     /// How windows are fitted whose pixels are this large in nanometres, if that is known.
     pub(crate) fn options(&self, pixel_size: Option<f64>) -> Result<Options, CliError> {
         Ok(self.limited(self.set_limits(pixel_size)?))
@@ -106,7 +101,7 @@ impl FitOptions {
             .with_centre_margin(set.centre_margin.unwrap_or(defaults.centre_margin))
             .with_sigma_min(set.sigma_min.unwrap_or(defaults.sigma_min))
             .with_sigma_max(set.sigma_max.or(defaults.sigma_max));
-        let background = self.background().unwrap_or_default();
+        let background = self.background.unwrap_or_default();
         let options = Options::default().with_criteria(criteria).with_background(background);
         options.with_limits(limits)
     }
@@ -148,10 +143,5 @@ impl FitOptions {
             Some((name, _)) => Err(CliError::file(name, format!("{who} does not depend on it"))),
             None => Ok(()),
         }
-    }
-
-    /// The background that was asked for.
-    pub(crate) fn background(&self) -> Option<Background> {
-        self.background
     }
 }

@@ -96,7 +96,6 @@ impl LocalizeWords {
             self.fit.refuse_gaussians("a measured PSF")?;
             self.spot.refuse_gaussians()?;
         }
-        let [sigma_min, sigma_max] = self.fit.sigma_limits();
         let localizer = self.options.localizer.clone();
         let localizer = localizer
             .with_fitter(self.fit.fitter(self.spot.shaped(self.fit.without_sigma())))
@@ -105,12 +104,12 @@ impl LocalizeWords {
             .options
             .clone()
             .with_localizer(localizer)
-            .with_camera(self.camera_from.with(self.spot.camera_options()))
-            .with_fixed_sigma(self.spot.fixed_sigma().map(str::to_owned))
-            .with_sigma_min(sigma_min)
-            .with_sigma_max(sigma_max)
-            .with_estimator(self.spot.asked_estimator())
-            .with_background(self.fit.background())
+            .with_camera(self.camera_from.with(self.spot.camera.clone()))
+            .with_fixed_sigma(self.spot.fixed_sigma.clone())
+            .with_sigma_min(self.fit.sigma_min)
+            .with_sigma_max(self.fit.sigma_max)
+            .with_estimator(self.spot.estimator)
+            .with_background(self.fit.background)
             .with_pixel_size(self.pixel_size.unwrap_or_default()))
     }
 

@@ -24,14 +24,7 @@ pub(crate) struct PresetArguments {
     /// Take options from this file, such as those of a microscope: lines as in baseline = 100, pixel-size = "107", flags = true, with the
     /// names of the options. What is typed here wins. Paths are relative to the file's folder.
     #[arg(long, value_name = "FILE.toml")]
-    preset: Option<PathBuf>,
-}
-
-impl PresetArguments {
-    /// The file.
-    pub(crate) fn path(&self) -> Option<PathBuf> {
-        self.preset.clone()
-    }
+    pub(crate) preset: Option<PathBuf>,
 }
 
 /// The options that a preset may have.

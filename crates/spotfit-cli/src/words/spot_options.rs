@@ -37,13 +37,13 @@ pub(crate) struct SpotOptions {
     profile: PixelProfile,
     /// The width is known: only the centre is fitted. One sigma in pixels or with a unit, as in 130nm, or two along x and y.
     #[arg(help_heading = "Fit", long, value_name = "S|SX,SY", conflicts_with = "shape")]
-    fixed_sigma: Option<String>,
+    pub(crate) fixed_sigma: Option<String>,
     /// The estimator: lse (least squares) or mle (maximum likelihood for Poisson distributed photo-electrons)
     /// [default: lse; mle with --psf, and where several emitters are fitted together].
     #[arg(help_heading = "Fit", long, value_parser = one_of(Estimator::ALL.map(|estimator| (estimator.name(), estimator))), value_name = "ESTIMATOR")]
-    estimator: Option<Estimator>,
+    pub(crate) estimator: Option<Estimator>,
     #[command(flatten)]
-    camera: CameraOptions,
+    pub(crate) camera: CameraOptions,
 }
 
 impl SpotOptions {
@@ -60,7 +60,7 @@ impl SpotOptions {
             Some(text) => options.with_shape(fixed_sigma(text, pixel_size)?),
             None => options,
         };
-        let estimator = self.asked_estimator().unwrap_or(Estimator::LeastSquares);
+        let estimator = self.estimator.unwrap_or(Estimator::LeastSquares);
         Ok(options
             .with_estimator(estimator)
             .with_background(background.unwrap_or(localize::usual_background(estimator)))
@@ -70,21 +70,6 @@ impl SpotOptions {
     /// The options with the shape and the profile.
     pub(crate) fn shaped(&self, options: Options) -> Options {
         options.with_shape(self.shape).with_profile(self.profile)
-    }
-
-    /// The known width, as it was typed.
-    pub(crate) fn fixed_sigma(&self) -> Option<&str> {
-        self.fixed_sigma.as_deref()
-    }
-
-    /// The estimator that was asked for.
-    pub(crate) fn asked_estimator(&self) -> Option<Estimator> {
-        self.estimator
-    }
-
-    /// What is said of the camera.
-    pub(crate) fn camera_options(&self) -> CameraOptions {
-        self.camera.clone()
     }
 
     /// Refuses words that a measured PSF has no use for: its shape, profile and width are its own.
@@ -97,16 +82,6 @@ impl SpotOptions {
         };
         let reason = "it is for Gaussians; a measured PSF has a shape of its own";
         gaussian.map_or(Ok(()), |name| Err(CliError::file(name, reason)))
-    }
-
-    /// Whether an estimator was asked for.
-    pub(crate) fn has_estimator(&self) -> bool {
-        self.estimator.is_some()
-    }
-
-    /// The camera without its maps, if a word says anything about it.
-    pub(crate) fn camera(&self) -> Option<Camera> {
-        self.camera.camera()
     }
 
     /// Where the maps of the camera are, if there are any.

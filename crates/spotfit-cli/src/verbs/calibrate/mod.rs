@@ -142,7 +142,7 @@ impl CalibrateArguments {
         let mut stacks = self.stacks()?;
         let known = self.camera(&mut stacks)?;
         let (camera, map) = (known.camera(), known.map()?);
-        let fit = self.spot.apply(self.fit.options(size)?, self.fit.background(), size)?;
+        let fit = self.spot.apply(self.fit.options(size)?, self.fit.background, size)?;
         let fitter = self.fit.fitter(fit.with_camera(camera));
         let record = self.recorded((camera, map.as_deref()), &stacks)?;
         let done =
@@ -162,7 +162,7 @@ impl CalibrateArguments {
         refuse_ending(&self.output, &["hdf5", "h5"], "a measured PSF")?;
         // Shape and estimator are those of the PSF.
         self.spot.refuse_gaussians()?;
-        if self.spot.has_estimator() {
+        if self.spot.estimator.is_some() {
             return Err(CliError::file("--estimator", "a measured PSF is made by one of its own"));
         }
         self.fit.refuse_all("a measured PSF")?;
@@ -196,7 +196,7 @@ impl CalibrateArguments {
         for (path, stack) in self.stacks.iter().zip(stacks) {
             record.has_read(|| record::inputs(path, stack.files(), &[]))?;
         }
-        if let Some(file) = self.camera_from.file() {
+        if let Some(file) = self.camera_from.cameras.as_deref() {
             record.reads("cameras", file)?;
         }
         self.spot.recorded((camera, map), &mut record)?;
@@ -205,7 +205,7 @@ impl CalibrateArguments {
 
     /// What is known of the camera.
     fn camera(&self, stacks: &mut [Stack]) -> Result<CameraOptions, CliError> {
-        let camera = self.camera_from.with(self.spot.camera_options());
+        let camera = self.camera_from.with(self.spot.camera.clone());
         // All stacks are of one camera.
         let Some(first) = stacks.first_mut() else { return Ok(camera) };
         let scale = self.pixel_size.unwrap_or_default();
@@ -216,7 +216,7 @@ impl CalibrateArguments {
     fn stacks(&self) -> Result<Vec<Stack>, CliError> {
         let options = self.movie_options.options()?;
         let mut maps = self.spot.camera_path().map(camera_maps::files).unwrap_or_default();
-        maps.extend(self.camera_from.file().map(Path::to_owned));
+        maps.extend(self.camera_from.cameras.as_deref().map(Path::to_owned));
         let open = |path: &PathBuf| {
             let beside = ["yaml", "inf"].map(|extension| path.with_extension(extension));
             self.refuse([path].into_iter().chain(&beside).chain(&maps))?;

@@ -69,7 +69,7 @@ impl TrackWords {
         let calibration = calibration.map(|file| ("calibration", file));
         let camera = self.spot.camera_path().map(|file| ("camera", file));
         let psf = self.options.psf.as_ref().and_then(Given::file).map(|file| ("psf", file));
-        let cameras = self.camera_from.file().map(|file| ("cameras", file));
+        let cameras = self.camera_from.cameras.as_deref().map(|file| ("cameras", file));
         [beads, calibration, psf, camera, cameras].into_iter().flatten().collect()
     }
 
@@ -79,8 +79,8 @@ impl TrackWords {
         source: &SourceWords,
         listener: &dyn Listener,
     ) -> Result<CameraOptions, CliError> {
-        let camera = self.camera_from.with(self.spot.camera_options());
-        if !self.camera_from.is_asked() {
+        let camera = self.camera_from.with(self.spot.camera.clone());
+        if self.camera_from.camera_from.is_none() {
             return Ok(camera);
         }
         let mut stack = source.movie()?;
@@ -118,8 +118,8 @@ impl TrackWords {
         let options = options
             .with_smooth(self.smooth()?)
             .with_fitter(fit.with_instruction_set(self.instruction_set))
-            .with_fixed_sigma(self.spot.fixed_sigma().map(str::to_owned))
-            .with_estimator(self.spot.asked_estimator())
+            .with_fixed_sigma(self.spot.fixed_sigma.clone())
+            .with_estimator(self.spot.estimator)
             .with_camera(camera)
             .with_pixel_size(self.pixel_size.unwrap_or_default())
             .with_stop_after(stop_after);
