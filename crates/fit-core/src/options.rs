@@ -81,6 +81,10 @@ impl Criteria {
         const with_tolerance: tolerance: f64,
     }
 
+    /// Those that have a name.
+    pub const NAMED: [(&'static str, Self); 3] =
+        [("default", Self::DEFAULT), ("paper", Self::PAPER), ("tight", Self::TIGHT)];
+
     /// The criteria of the paper's benchmark: 20 iterations, χ² < N/3, 10⁻⁶, 10⁻⁴.
     ///
     /// The χ² test ends faint windows before they are fitted (39 % of the paper's 32×32 windows);

@@ -16,14 +16,28 @@
 /// }
 /// assert_eq!(Reading::default().with_name(Some("a".into())).rows, 3);
 /// ```
+///
+/// Brackets hold what clap's `arg` is to say of a field, for crates whose feature `clap` derives `clap::Args`; a word before them has the
+/// default for its value. The first paragraph of the docs is the help.
+///
+/// ```ignore
+/// /// The number of rows, of those that are no comments.
+/// pub rows(const with_rows) default_value_t[long, value_name = "N"]: u32 = 3,
+/// /// What they are called.
+/// pub name(with_name)[long]: Option<String> = None,
+/// /// Not for the command line.
+/// pub cached(const with_cached) skip[]: bool = true,
+/// ```
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __options {
     ($(#[$meta:meta])* $vis:vis struct $Name:ident {
-        $($(#[$of:meta])* $public:vis $field:ident($($set:tt)*): $type:ty = $default:expr),* $(,)?
+        $($(#[$of:meta])* $public:vis $field:ident($($set:tt)*) $($($usual:ident)? [$($arg:tt)*])?: $type:ty = $default:expr),* $(,)?
     }) => {
         $crate::__options! {
-            $(#[$meta])* $vis struct $Name { $($(#[$of])* $public $field($($set)*): $type),* }
+            $(#[$meta])* $vis struct $Name {
+                $($(#[$of])* $public $field($($set)*) $([$($usual = $default,)? $($arg)*])?: $type),*
+            }
         }
 
         impl Default for $Name {
@@ -33,11 +47,11 @@ macro_rules! __options {
         }
     };
     ($(#[$meta:meta])* $vis:vis struct $Name:ident {
-        $($(#[$of:meta])* $public:vis $field:ident($($set:tt)*): $type:ty),* $(,)?
+        $($(#[$of:meta])* $public:vis $field:ident($($set:tt)*) $([$($arg:tt)*])?: $type:ty),* $(,)?
     }) => {
         $(#[$meta])*
         $vis struct $Name {
-            $($(#[$of])* $public $field: $type),*
+            $($(#[$of])* $(#[cfg_attr(feature = "clap", arg($($arg)*))])? $public $field: $type),*
         }
 
         impl $Name {

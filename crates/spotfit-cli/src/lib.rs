@@ -23,6 +23,7 @@ use verbs::{
     localize, model, options, pick, preview, profile, psf, render, score, simulate, stats, track,
     z,
 };
+use words::options::as_typed;
 use words::preset::with_preset;
 use words::written::check;
 
@@ -37,7 +38,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Fit every window of a stack: windows in, positions out.
-    Fit(fit::FitArguments),
+    Fit(Box<fit::FitArguments>),
     /// Localize the spots of a movie: frames in, a table of localizations out.
     Localize(Box<localize::LocalizeArguments>),
     /// Look before you localize: what would be kept of a frame, what dropped and why, as a picture.
@@ -92,11 +93,16 @@ enum Command {
     Options,
 }
 
+/// The command, whose help names options as they are typed.
+fn all_verbs() -> clap::Command {
+    as_typed(Arguments::command())
+}
+
 /// Runs the command with the words of this process, and gives the status to exit with.
 pub fn main() -> ExitCode {
     interrupt::end_at_faults();
     let words = with_preset(std::env::args_os().collect());
-    let parsed = words.map(|words| Arguments::command().get_matches_from(words));
+    let parsed = words.map(|words| all_verbs().get_matches_from(words));
     interrupt::watch();
     match parsed.and_then(|matches| run_checked(&matches)) {
         Ok(()) => ExitCode::SUCCESS,
@@ -131,14 +137,14 @@ fn run(command: Command) -> Result<(), CliError> {
         Command::Profile(arguments) => profile::run(&arguments),
         Command::Render(arguments) => render::run(&arguments),
         #[cfg(feature = "view")]
-        Command::View(arguments) => verbs::view::run(&arguments, Arguments::command, run_typed),
+        Command::View(arguments) => verbs::view::run(&arguments, all_verbs, run_typed),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Curve(arguments) => curve::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Model(arguments) => model::run(&arguments),
         Command::Devices(arguments) => devices::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
-        Command::Options => options::run::<Arguments>(),
+        Command::Options => options::run(all_verbs()),
     }
 }
 
@@ -146,13 +152,13 @@ fn run(command: Command) -> Result<(), CliError> {
 fn run_typed(words: &[OsString]) -> Result<(), CliError> {
     let name = OsString::from("spotfit");
     let typed = std::iter::once(&name).chain(words).cloned().collect();
-    let matches = Arguments::command().try_get_matches_from(with_preset(typed)?);
+    let matches = all_verbs().try_get_matches_from(with_preset(typed)?);
     run_checked(&matches.map_err(|error| CliError::Other(error.to_string()))?)
 }
 
 /// Runs a command whose words were understood, unless what it would write is refused.
 fn run_checked(matches: &ArgMatches) -> Result<(), CliError> {
-    check(&Arguments::command(), matches)?;
+    check(&all_verbs(), matches)?;
     let arguments = Arguments::from_arg_matches(matches);
     run(arguments.map_err(|error| CliError::Other(error.to_string()))?.command)
 }

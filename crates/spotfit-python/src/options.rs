@@ -5,8 +5,8 @@ use pyo3::exceptions::PyValueError;
 use spotfit::model::CurvePrecision;
 use spotfit::steps::localize::usual_background;
 use spotfit::{
-    Background, Camera, Circular, Criteria, Elliptical, Estimator, FixedSigma, FixedSigmas,
-    GivenSigma, PixelProfile, Rotated, Shape,
+    Background, Camera, Criteria, Estimator, FixedSigma, FixedSigmas, GivenSigma, PixelProfile,
+    Shape,
 };
 
 /// The value that a word stands for.
@@ -20,12 +20,8 @@ pub(crate) fn choose<T: Copy>(name: &str, word: &str, values: &[(&str, T)]) -> P
 
 /// The shape of the spots: with `sigma`, σ in pixels or σx and σy, they are circles or ellipses of that width.
 pub(crate) fn shape(word: &str, sigma: Option<&[f64]>) -> PyResult<Shape> {
-    let shapes = [
-        ("circular", Shape::Circular(Circular)),
-        ("elliptical", Shape::Elliptical(Elliptical)),
-        ("rotated", Shape::Rotated(Rotated)),
-        ("given", Shape::GivenSigma(GivenSigma)),
-    ];
+    let [circular, elliptical, rotated] = Shape::NAMED;
+    let shapes = [circular, elliptical, rotated, ("given", Shape::GivenSigma(GivenSigma))];
     match sigma {
         None => choose("shape", word, &shapes),
         Some(&[sigma_x, sigma_y]) => Ok(Shape::FixedSigmas(FixedSigmas { sigma_x, sigma_y })),
@@ -52,22 +48,15 @@ pub(crate) fn precision(word: &str) -> PyResult<CurvePrecision> {
 
 /// What is known of the background; if nothing is said, what suits the estimator.
 pub(crate) fn background(word: Option<&str>, estimator: Estimator) -> PyResult<Background> {
-    let backgrounds = [
-        ("free", Background::Free),
-        ("nonnegative", Background::NonNegative),
-        ("plane", Background::Plane),
-    ];
     match word {
-        Some(word) => choose("background", word, &backgrounds),
+        Some(word) => choose("background", word, &Background::NAMED),
         None => Ok(usual_background(estimator)),
     }
 }
 
 /// When fits end.
 pub(crate) fn criteria(word: &str) -> PyResult<Criteria> {
-    let criteria =
-        [("default", Criteria::DEFAULT), ("paper", Criteria::PAPER), ("tight", Criteria::TIGHT)];
-    choose("criteria", word, &criteria)
+    choose("criteria", word, &Criteria::NAMED)
 }
 
 /// A camera from baseline, sensitivity, EM gain and read noise.

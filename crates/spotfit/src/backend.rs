@@ -93,49 +93,42 @@ impl From<fit_gpu::GpuError> for FitError {
     }
 }
 
-/// The options of a [`crate::Fitter`]: the fit, and the backend that computes it.
-///
-/// ```
-/// use spotfit::{Backend, Background, Fitter, FitterOptions, Options};
-///
-/// let fit = Options::default().with_background(Background::NonNegative);
-/// let options = FitterOptions::default().with_fit(fit).with_backend(Backend::Cpu).with_threads(2);
-/// let fitter = Fitter::new(&options)?;
-/// assert_eq!(fitter.threads(), 2);
-/// # Ok::<(), spotfit::FitError>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
-#[non_exhaustive]
-pub struct FitterOptions {
-    /// The fit: shape of the spots, when to stop, limits.
-    pub fit: Options,
-    /// What computes the fits.
-    pub backend: Backend,
-    /// Vector instructions for [`Backend::Cpu`]. `None` takes the fastest that the processor has, or the one that the
-    /// environment variable [`InstructionSet::VARIABLE`] names. Other backends ignore it.
-    pub instruction_set: Option<InstructionSet>,
-    /// The devices for [`Backend::Gpu`], by their numbers from 0; large batches are spread over all of them. Other
-    /// backends ignore it.
-    pub devices: Vec<usize>,
-    /// Threads of the CPU; 0 takes one for each processor. Range: up to [`fit_cpu::MOST_THREADS`]. The GPU ignores it.
-    pub threads: usize,
-}
-
-impl Default for FitterOptions {
-    fn default() -> Self {
-        let fit = Options::default();
-        Self { fit, backend: Backend::Auto, instruction_set: None, devices: vec![0], threads: 0 }
-    }
-}
-
-impl FitterOptions {
-    fit_core::__setters! {
-        const with_fit: fit: Options,
-        const with_backend: backend: Backend,
-        const with_instruction_set: instruction_set: Option<InstructionSet>,
-        with_devices: devices: Vec<usize>,
-        const with_threads: threads: usize,
+fit_core::__options! {
+    /// The options of a [`crate::Fitter`]: the fit, and the backend that computes it.
+    ///
+    /// ```
+    /// use spotfit::{Backend, Background, Fitter, FitterOptions, Options};
+    ///
+    /// let fit = Options::default().with_background(Background::NonNegative);
+    /// let options = FitterOptions::default().with_fit(fit).with_backend(Backend::Cpu).with_threads(2);
+    /// let fitter = Fitter::new(&options)?;
+    /// assert_eq!(fitter.threads(), 2);
+    /// # Ok::<(), spotfit::FitError>(())
+    /// ```
+    #[derive(Clone, Debug, PartialEq)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
+    #[cfg_attr(feature = "clap", derive(clap::Args))]
+    #[non_exhaustive]
+    pub struct FitterOptions {
+        /// The fit: shape of the spots, when to stop, limits.
+        pub fit(const with_fit)[skip]: Options = Options::default(),
+        /// The backend: auto (a GPU if it is there and sooner, otherwise cpu: see `spotfit devices`), cpu (single precision, vector
+        /// instructions), gpu (NVIDIA, single precision) or reference (double precision, one window at a time).
+        pub backend(const with_backend) default_value_t[help_heading = "Fit", long, value_name = "BACKEND"]: Backend = Backend::Auto,
+        /// Vector instructions for the backend cpu: avx512, avx2, neon or portable; the fastest by default.
+        ///
+        /// `None` takes the fastest that the processor has, or the one that the environment variable [`InstructionSet::VARIABLE`] names.
+        pub instruction_set(const with_instruction_set)[help_heading = "Fit", long, value_name = "SET"]: Option<InstructionSet> = None,
+        /// The GPUs for the backend gpu, by the numbers that `spotfit devices` lists.
+        ///
+        /// Large batches are spread over all of them.
+        pub devices(with_devices) default_values_t[
+            help_heading = "Fit", long = "device", value_delimiter = ',', value_name = "N,..."
+        ]: Vec<usize> = vec![0],
+        /// Number of threads, at most 1024; 0 takes one for each processor.
+        ///
+        /// See [`fit_cpu::MOST_THREADS`].
+        pub threads(const with_threads) default_value_t[help_heading = "Fit", long, value_name = "N"]: usize = 0,
     }
 }
 

@@ -1,6 +1,9 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "clap")]
+#[doc(hidden)]
+pub mod arguments;
 mod as_windows;
 pub mod astigmatism;
 mod backend;

@@ -21,6 +21,12 @@ pub enum Background {
     Plane,
 }
 
+impl Background {
+    /// All of them, by their names.
+    pub const NAMED: [(&'static str, Self); 3] =
+        [("free", Self::Free), ("nonnegative", Self::NonNegative), ("plane", Self::Plane)];
+}
+
 crate::__options! {
     /// The range of the shape parameters (the paper's undefined `limit()`), in pixels.
     ///

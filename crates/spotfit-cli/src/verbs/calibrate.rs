@@ -10,8 +10,7 @@ use crate::say::listener::Terminal;
 use crate::words::camera_from::{CameraFromArguments, of_movie};
 use crate::words::choice::choice;
 use crate::words::fit_options::FitOptions;
-use crate::words::lengths::side;
-use crate::words::movie_options::{Lengths, MovieArguments, asked_size, parse_lengths, scale};
+use crate::words::movie_options::{MovieArguments, asked_size};
 use crate::words::output::{Output, complete};
 use crate::words::paths::{refuse_ending, refuse_same_file};
 use crate::words::plot::{draw_plot, refuse_plot};
@@ -22,9 +21,9 @@ use crate::words::spot_options::SpotOptions;
 use crate::words::written::WrittenFile;
 use spotfit::astigmatism::calibrate::Zero;
 use spotfit::astigmatism::yaml_text::yaml_text;
-use spotfit::steps::Stack;
 use spotfit::steps::calibrate::{self, CalibrateOptions, Order, PsfOptions, StackOptions};
 use spotfit::steps::localize::CameraOptions;
+use spotfit::steps::{PixelScale, Stack, side};
 use spotfit::{Camera, CameraMap, Length, camera_maps, record};
 
 #[derive(Debug, Args)]
@@ -74,8 +73,8 @@ pub(crate) struct CalibrateArguments {
     #[arg(long = "box", value_name = "LENGTH", help_heading = "Fit")]
     box_size: Option<Length>,
     /// Size of a pixel in nanometres; px if it is unknown.
-    #[arg(long, value_name = "NM|px", value_parser = parse_lengths, help_heading = "Movie")]
-    pixel_size: Option<Lengths>,
+    #[arg(long, value_name = "NM|px", help_heading = "Movie")]
+    pixel_size: Option<PixelScale>,
     /// The required range of z, from A to B in nanometres; the widest possible range if not given.
     #[arg(long, value_name = "A,B", allow_hyphen_values = true, help_heading = "Fit")]
     range: Option<String>,
@@ -122,7 +121,7 @@ impl CalibrateArguments {
             .with_step(self.step)
             .with_order(self.order)
             .with_frames_per_step(self.frames_per_step)
-            .with_pixel_size(scale(self.pixel_size))
+            .with_pixel_size(self.pixel_size.unwrap_or_default())
             .with_magnification(self.magnification);
         taken.check()?;
         Ok(taken)
@@ -131,7 +130,7 @@ impl CalibrateArguments {
     /// Side of the windows, if it is given.
     fn side(&self) -> Result<Option<usize>, CliError> {
         let size = asked_size(self.pixel_size)?;
-        self.box_size.map(|length| side(length, size)).transpose()
+        Ok(self.box_size.map(|length| side(length, size)).transpose()?)
     }
 
     fn widths(&self) -> Result<(), CliError> {
@@ -146,7 +145,7 @@ impl CalibrateArguments {
         let mut stacks = self.stacks()?;
         let known = self.camera(&mut stacks)?;
         let (camera, map) = (known.camera(), known.map()?);
-        let fit = self.spot.apply(self.fit.options(size)?, self.fit.background(), size)?;
+        let fit = self.spot.apply(self.fit.options(size)?, self.fit.background, size)?;
         let fitter = self.fit.fitter(fit.with_camera(camera));
         let record = self.recorded((camera, map.as_deref()), &stacks)?;
         let done =
@@ -166,14 +165,14 @@ impl CalibrateArguments {
         refuse_ending(&self.output, &["hdf5", "h5"], "a measured PSF")?;
         // Shape and estimator are those of the PSF.
         self.spot.refuse_gaussians()?;
-        if self.spot.has_estimator() {
+        if self.spot.estimator.is_some() {
             return Err(CliError::file("--estimator", "a measured PSF is made by one of its own"));
         }
         self.fit.refuse_all("a measured PSF")?;
         let options = options
             .with_box_size(self.side()?.unwrap_or(default.box_size))
             .with_planes(self.planes.unwrap_or(default.planes))
-            .with_threads(self.fit.threads);
+            .with_threads(self.fit.fitter.threads);
         let mut stacks = self.stacks()?;
         let known = self.camera(&mut stacks)?;
         let (camera, map) = (known.camera(), known.map()?);
@@ -200,7 +199,7 @@ impl CalibrateArguments {
         for (path, stack) in self.stacks.iter().zip(stacks) {
             record.has_read(|| record::inputs(path, stack.files(), &[]))?;
         }
-        if let Some(file) = self.camera_from.file() {
+        if let Some(file) = self.camera_from.cameras.as_deref() {
             record.reads("cameras", file)?;
         }
         self.spot.recorded((camera, map), &mut record)?;
@@ -209,10 +208,10 @@ impl CalibrateArguments {
 
     /// What is known of the camera.
     fn camera(&self, stacks: &mut [Stack]) -> Result<CameraOptions, CliError> {
-        let camera = self.camera_from.with(self.spot.camera_options());
+        let camera = self.camera_from.with(self.spot.camera.clone());
         // All stacks are of one camera.
         let Some(first) = stacks.first_mut() else { return Ok(camera) };
-        let scale = scale(self.pixel_size);
+        let scale = self.pixel_size.unwrap_or_default();
         Ok(of_movie(&camera, first, scale, &Terminal::default())?)
     }
 
@@ -220,7 +219,7 @@ impl CalibrateArguments {
     fn stacks(&self) -> Result<Vec<Stack>, CliError> {
         let options = self.movie_options.options()?;
         let mut maps = self.spot.camera_path().map(camera_maps::files).unwrap_or_default();
-        maps.extend(self.camera_from.file().map(Path::to_owned));
+        maps.extend(self.camera_from.cameras.as_deref().map(Path::to_owned));
         let open = |path: &PathBuf| {
             let beside = ["yaml", "inf"].map(|extension| path.with_extension(extension));
             self.refuse([path].into_iter().chain(&beside).chain(&maps))?;

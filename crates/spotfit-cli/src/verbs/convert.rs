@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::error::CliError;
 use crate::words::locs::{LocsArguments, LocsOutput};
 use crate::words::output::Writing;
 use crate::words::report::ReportArguments;
 use crate::words::written::WrittenFile;
-use spotfit::steps::convert::{self, ConvertOptions, LengthUnit};
+use spotfit::arguments::choice;
+use spotfit::steps::convert::{self, ConvertOptions};
 use spotfit::steps::join::{self, Frames, JoinOptions};
 
 #[derive(Debug, Args)]
@@ -26,32 +27,16 @@ pub(crate) struct ConvertArguments {
     /// Where to write the table: a .csv file, or a .hdf5 file for Picasso; - for CSV on standard output.
     #[arg(help_heading = "Output", short, long, value_name = "LOCS")]
     output: WrittenFile,
-    /// The unit of lengths in a CSV table: nm or px; that of LOCS if not given. Heights are in nanometres in either.
-    #[arg(long, value_name = "nm|px")]
-    unit: Option<LengthUnit>,
+    #[command(flatten)]
+    options: ConvertOptions,
     /// The numbers of the frames of several tables: continue, as if their movies were one (a movie has as many frames as its
     /// table says, or else as the last localization tells), or keep, for tables of one movie [default: continue].
-    #[arg(long, value_enum, value_name = "HOW")]
-    frames: Option<FramesChoice>,
+    #[arg(long, value_parser = choice::<Frames>(), value_name = "HOW")]
+    frames: Option<Frames>,
     #[command(flatten)]
     report: ReportArguments,
     #[command(flatten)]
     overwrite: Writing,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum FramesChoice {
-    Continue,
-    Keep,
-}
-
-impl From<FramesChoice> for Frames {
-    fn from(choice: FramesChoice) -> Self {
-        match choice {
-            FramesChoice::Continue => Self::Continue,
-            FramesChoice::Keep => Self::Keep,
-        }
-    }
 }
 
 pub(crate) fn run(arguments: &ConvertArguments) -> Result<(), CliError> {
@@ -61,8 +46,8 @@ pub(crate) fn run(arguments: &ConvertArguments) -> Result<(), CliError> {
     }
     let sources = arguments.locs.sources_for(&arguments.more, &arguments.output)?;
     let output = LocsOutput::of_all(&sources, &arguments.output, arguments.overwrite)?;
-    let frames = arguments.frames.map(Frames::from).unwrap_or_default();
-    let options = JoinOptions::default().with_unit(arguments.unit).with_frames(frames);
+    let frames = arguments.frames.unwrap_or_default();
+    let options = JoinOptions::default().with_unit(arguments.options.unit).with_frames(frames);
     let report = output.made(|output, listener| join::run(&options, &sources, output, listener))?;
     arguments.report.tell(&report)
 }
@@ -75,8 +60,7 @@ fn one(arguments: &ConvertArguments) -> Result<(), CliError> {
     }
     let source = arguments.locs.source_for(&arguments.output)?;
     let output = LocsOutput::of(&source, &arguments.output, arguments.overwrite)?;
-    let options = ConvertOptions::default().with_unit(arguments.unit);
-    let report =
-        output.made(|output, listener| convert::run(&options, &source, output, listener))?;
+    let report = output
+        .made(|output, listener| convert::run(&arguments.options, &source, output, listener))?;
     arguments.report.tell(&report)
 }

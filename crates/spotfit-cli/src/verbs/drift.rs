@@ -14,7 +14,6 @@ use crate::words::plot::{draw_plot, refuse_plot};
 use crate::words::record::{RecordArguments, counts};
 use crate::words::report::ReportArguments;
 use crate::words::written::WrittenFile;
-use spotfit::Length;
 use spotfit::steps::drift::{self, Beads, DriftOptions};
 use spotfit::table::TableFormat;
 
@@ -43,28 +42,8 @@ pub(crate) struct DriftArguments {
     /// table.
     #[arg(long, value_name = "auto|BEADS.csv", conflicts_with_all = ["segment", "knots", "range", "anyway"])]
     beads: Option<String>,
-    /// How far a bead may move from frame to frame, in nanometres or with a unit, as in 0.5px; ten times the median
-    /// uncertainty if not given.
-    #[arg(long, value_name = "LENGTH", requires = "beads")]
-    bead_radius: Option<Length>,
-    /// Frames of a segment of the first comparison, such that there are 2 to 64 of them; chosen by the number of localizations
-    /// if not given.
-    #[arg(long, value_name = "FRAMES", value_parser = clap::value_parser!(u32).range(1..))]
-    segment: Option<u32>,
-    /// Frames between two knots of the curve, such that it has 2 to 2048 intervals; as short as the data ask for if not given. What is
-    /// too fast for them adds to the error.
-    #[arg(long, value_name = "FRAMES", value_parser = clap::value_parser!(u32).range(1..))]
-    knots: Option<u32>,
-    /// The largest drift between two segments that is looked for, in nanometres or with a unit, as in 5px; a hundred times the
-    /// median uncertainty and at least 500 nm (5 pixels if their size is not known) if not given.
-    #[arg(long, value_name = "LENGTH")]
-    range: Option<Length>,
-    /// Take the drift although it cannot be told from chance; without this, nothing is written then.
-    #[arg(long)]
-    anyway: bool,
-    /// Add the standard error of the drift to the uncertainties of the localizations, as independent errors add up.
-    #[arg(long)]
-    with_error: bool,
+    #[command(flatten)]
+    options: DriftOptions,
     #[command(flatten)]
     report: ReportArguments,
     #[command(flatten)]
@@ -95,14 +74,7 @@ pub(crate) fn run(arguments: &DriftArguments) -> Result<(), CliError> {
         (Some(path), _) => Some(Beads::At(drift::places(&plain(path)?, &source)?)),
         (None, given) => given.as_ref().map(|_| Beads::Auto),
     };
-    let options = DriftOptions::default()
-        .with_beads(beads)
-        .with_bead_radius(arguments.bead_radius)
-        .with_segment(arguments.segment)
-        .with_knots(arguments.knots)
-        .with_range(arguments.range)
-        .with_anyway(arguments.anyway)
-        .with_with_error(arguments.with_error);
+    let options = arguments.options.clone().with_beads(beads);
     let listener = Terminal::default();
     let found = drift::run(&options, &source, apply.as_ref(), &mut output, &listener);
     let found = found.map_err(step(output.name()))?;

@@ -8,7 +8,6 @@ use crate::words::locs::{LocsArguments, LocsOutput};
 use crate::words::output::Writing;
 use crate::words::report::ReportArguments;
 use crate::words::written::WrittenFile;
-use spotfit::Length;
 use spotfit::steps::filter::{self, FilterOptions};
 use spotfit::table::Filter;
 
@@ -19,11 +18,8 @@ use spotfit::table::Filter;
 pub(crate) struct FilterArguments {
     #[command(flatten)]
     locs: LocsArguments,
-    /// Which rows are kept, such as 'photons > 300 & uncertainty < 20 & 80 < sigma'. Columns have the names that
-    /// `spotfit filter LOCS --columns` lists; lengths are in the unit of the table, or in that of names such as sigma_nm
-    /// and x_px.
-    #[arg(value_name = "CONDITION")]
-    condition: Option<String>,
+    #[command(flatten)]
+    options: FilterOptions,
     /// Where to write the rows: a .csv file, or a .hdf5 file for Picasso; - for CSV on standard output.
     #[arg(
         help_heading = "Output",
@@ -33,16 +29,6 @@ pub(crate) struct FilterArguments {
         required_unless_present = "columns"
     )]
     output: Option<WrittenFile>,
-    /// Of localizations of one frame that are nearer to each other than this, keep the one with the most photons; in nanometres or with
-    /// a unit, as in 0.5px.
-    #[arg(long, value_name = "LENGTH")]
-    merge: Option<Length>,
-    /// Keep localizations with so many others, of all frames, within --radius.
-    #[arg(long, value_name = "N", requires = "radius")]
-    neighbours: Option<u32>,
-    /// The radius for --neighbours, in nanometres or with a unit.
-    #[arg(long, value_name = "LENGTH", requires = "neighbours")]
-    radius: Option<Length>,
     /// Only list the columns that a condition may use; nothing is written.
     #[arg(long, conflicts_with_all = ["output", "merge", "neighbours"])]
     columns: bool,
@@ -65,13 +51,8 @@ pub(crate) fn run(arguments: &FilterArguments) -> Result<(), CliError> {
         return print(&names.iter().map(|name| format!("{name}\n")).collect::<String>());
     }
     let Some(path) = &arguments.output else { return Ok(()) };
-    let options = FilterOptions::default()
-        .with_condition(arguments.condition.clone())
-        .with_merge(arguments.merge)
-        .with_neighbours(arguments.neighbours)
-        .with_radius(arguments.radius);
     let output = LocsOutput::of(&source, path, arguments.overwrite)?;
-    let report =
-        output.made(|output, listener| filter::run(&options, &source, output, listener))?;
+    let report = output
+        .made(|output, listener| filter::run(&arguments.options, &source, output, listener))?;
     arguments.report.tell(&report)
 }

@@ -7,12 +7,11 @@ use fit_core::Setup;
 
 use crate::error::CliError;
 use crate::say::listener::Terminal;
-use crate::words::emitters::parse_emitters;
 use crate::words::fit_options::FitOptions;
 use crate::words::input::{self, Input};
 use crate::words::items::{Items, starts};
 use crate::words::known::{KnownArguments, KnownFiles, KnownPart, WithStarts};
-use crate::words::movie_options::{Lengths, asked_size};
+use crate::words::movie_options::asked_size;
 use crate::words::output::{Output, complete};
 use crate::words::paths::refuse_same_file;
 use crate::words::record::{RecordArguments, Recorded, counts};
@@ -20,11 +19,12 @@ use crate::words::report::ReportArguments;
 use crate::words::spot_options::SpotOptions;
 use crate::words::table::format_of;
 use crate::words::written::WrittenFile;
+use spotfit::arguments::in_range;
 use spotfit::localize::Emitters;
 use spotfit::npy::StackReader;
-use spotfit::steps::OutcomeFormat;
 use spotfit::steps::fit::{FitOptions as Wanted, FitStackError, FitTable, Fitting};
 use spotfit::steps::fit_emitters::{EmitterTable, FittingEmitters};
+use spotfit::steps::{OutcomeFormat, PixelScale};
 use spotfit::{BatchError, CameraMap, EmitterFitter, Estimator, Fitter, Options, camera_maps};
 
 #[derive(Debug, Args)]
@@ -56,7 +56,7 @@ pub(crate) struct FitArguments {
         help_heading = "Fit",
         default_value = "1",
         value_name = "1|N|auto",
-        value_parser = parse_emitters,
+        value_parser = in_range::<Emitters>,
         allow_hyphen_values = true
     )]
     emitters: Emitters,
@@ -99,7 +99,7 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     let format = format_of(&arguments.output)?;
     arguments.report.check(&arguments.output)?;
     refuse_shared_input(arguments)?;
-    let size = asked_size(arguments.pixel_size.map(Lengths::Nanometres))?;
+    let size = asked_size(arguments.pixel_size.map(PixelScale::Nanometres))?;
     let options = arguments.options(size)?;
     let asked = arguments.fit.fitter(options);
     let engine = if arguments.emitters.are_together() {
@@ -215,12 +215,12 @@ impl Job<'_> {
 impl FitArguments {
     /// How windows are fitted whose pixels are this large in nanometres, if that is known.
     fn options(&self, size: Option<f64>) -> Result<Options, CliError> {
-        let background = self.fit.background();
+        let background = self.fit.background;
         let options = self.spot.apply(self.fit.options(size)?, background, size)?;
         if !self.emitters.are_together() {
             return Ok(options);
         }
-        let estimator = self.spot.asked_estimator().unwrap_or(Estimator::MaximumLikelihood);
+        let estimator = self.spot.estimator.unwrap_or(Estimator::MaximumLikelihood);
         Ok(options.with_estimator(estimator).with_background(background.unwrap_or_default()))
     }
 
@@ -233,7 +233,7 @@ impl FitArguments {
         for (role, file) in named {
             file.as_deref().map_or(Ok(()), |file| record.reads(role, file))?;
         }
-        self.spot.recorded((self.spot.camera(), map), &mut record)?;
+        self.spot.recorded((self.spot.camera.camera(), map), &mut record)?;
         Ok(record)
     }
 }

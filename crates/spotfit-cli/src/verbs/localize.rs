@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
     let LocalizeArguments { movie, output, write_defects, words, report, writing, .. } = arguments;
     report.check(output)?;
     let format = format_of(output)?;
-    let options = words.options()?.with_preset(arguments.preset.path());
+    let options = words.options()?.with_preset(arguments.preset.preset.clone());
     let stack = stack(arguments, &options)?;
     let beside = ["yaml", "inf"].map(|ending| movie.with_extension(ending));
     let named = options.files().into_iter().map(|(_, file)| file);

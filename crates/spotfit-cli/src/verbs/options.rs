@@ -1,6 +1,6 @@
 //! `spotfit options`, a verb that help does not list: the words of all verbs as JSON, with which a test compares Python's.
 
-use clap::{Arg, ArgAction, Command, CommandFactory, Parser};
+use clap::{Arg, ArgAction, Command};
 use serde_json::{Map, Value, json};
 
 use crate::error::CliError;
@@ -11,11 +11,11 @@ use crate::words::written::{Names, names};
 const EXAMPLES: &str = "Examples:";
 
 /// Prints the words of all verbs. Their examples must be understood.
-pub(crate) fn run<P: Parser + CommandFactory>() -> Result<(), CliError> {
-    let verbs = all(P::command());
+pub(crate) fn run(command: Command) -> Result<(), CliError> {
+    let verbs = all(command.clone());
     let examples = verbs.values().filter_map(|verb| verb["examples"].as_array()).flatten();
     for example in examples.filter_map(Value::as_str) {
-        let parsed = P::try_parse_from(words(example));
+        let parsed = command.clone().try_get_matches_from(words(example));
         parsed.map_err(|error| CliError::Other(format!("{example}: {error}")))?;
     }
     let text = serde_json::to_string_pretty(&verbs);
@@ -56,7 +56,7 @@ fn add(verbs: &mut Map<String, Value>, before: &str, verb: &Command) {
 fn option(arg: &Arg) -> Value {
     let defaults = arg.get_default_values().iter().filter_map(|value| value.to_str());
     let defaults: Vec<&str> = defaults.collect();
-    let switch = matches!(arg.get_action(), ArgAction::SetTrue);
+    let switch = matches!(arg.get_action(), ArgAction::SetTrue | ArgAction::SetFalse);
     let values = arg.get_value_names().unwrap_or_default().iter().map(clap::builder::Str::as_str);
     let values: Vec<&str> = values.collect();
     let choices = arg.get_possible_values();

@@ -35,9 +35,8 @@ pub(crate) struct PickArguments {
     /// come before those above.
     #[arg(long, value_name = "PICKS.txt")]
     picks: Option<PathBuf>,
-    /// Look only at localizations for which this condition holds, as in `spotfit filter`.
-    #[arg(long, value_name = "CONDITION")]
-    filter: Option<String>,
+    #[command(flatten)]
+    options: PickOptions,
     /// Where to write a row for each pick: how many localizations it has, their photons, mean and standard deviation of x, y and z, frames,
     /// and the rectangle around them; - for standard output. `spotfit drift --beads` takes it.
     #[arg(help_heading = "Output", short, long, value_name = "PICKS.csv")]
@@ -100,7 +99,7 @@ pub(crate) fn run(arguments: &PickArguments) -> Result<(), CliError> {
     for more in [&arguments.circle, &arguments.boxes, &arguments.polygon] {
         picks.extend(more.iter().cloned());
     }
-    let options = PickOptions::default().with_picks(picks).with_filter(arguments.filter.clone());
+    let options = arguments.options.clone().with_picks(picks);
     let source = match inside {
         Some(inside) => locs.source_for(inside)?,
         None => locs.source()?,

@@ -17,7 +17,6 @@ use crate::words::written::WrittenFile;
 use spotfit::report::figure::FigureFormat;
 use spotfit::steps::Stack;
 use spotfit::steps::preview::{self, Preview, PreviewOptions, drawing_of};
-use spotfit::table::TableFormat;
 
 #[derive(Debug, Args)]
 #[command(
@@ -30,15 +29,6 @@ pub(crate) struct PreviewArguments {
     /// Movies that go on with it, in their order: all of them are one movie, whose frames go on counting.
     #[arg(value_name = "MOVIE")]
     more: Vec<PathBuf>,
-    /// The frames to look at, counted from 1. Several are shown below each other.
-    #[arg(
-        help_heading = "Movie",
-        long,
-        value_name = "N,…",
-        value_delimiter = ',',
-        default_value = "1"
-    )]
-    frame: Vec<usize>,
     /// Where to write the picture, a .png or .svg file: the frame with a ring around what is kept and a square around what is dropped, a
     /// colour for each reason; beside it how sigma, photons, uncertainties and the detector's responses are spread. With --json it may be
     /// left out.
@@ -50,9 +40,8 @@ pub(crate) struct PreviewArguments {
         required_unless_present = "json"
     )]
     output: Option<WrittenFile>,
-    /// The column that colours what is kept, such as photons, sigma or uncertainty.
-    #[arg(help_heading = "Output", long, value_name = "COLUMN", default_value = "photons")]
-    colour_by: String,
+    #[command(flatten)]
+    options: PreviewOptions,
     #[command(flatten)]
     preset: PresetArguments,
     #[command(flatten)]
@@ -62,8 +51,7 @@ pub(crate) struct PreviewArguments {
 }
 
 pub(crate) fn run(arguments: &PreviewArguments) -> Result<(), CliError> {
-    let PreviewArguments { movie, more, frame, output, colour_by, preset, words, report } =
-        arguments;
+    let PreviewArguments { movie, more, output, options, preset, words, report } = arguments;
     if movie == Path::new("-") {
         let reason = "a preview needs a file, whose frames can be read in any order";
         return Err(CliError::file("standard input", reason));
@@ -72,7 +60,7 @@ pub(crate) fn run(arguments: &PreviewArguments) -> Result<(), CliError> {
         refuse_ending(output, &["png", "svg"], "a preview")?;
         report.check(output)?;
     }
-    let localize = words.options()?.with_preset(preset.path());
+    let localize = words.options()?.with_preset(preset.preset.clone());
     let stack = Stack::open(movie, &words.movie()?.with_parts(more.clone()))?;
     let beside = ["yaml", "inf"].map(|ending| movie.with_extension(ending));
     let named = localize.files().into_iter().map(|(_, file)| file);
@@ -80,11 +68,7 @@ pub(crate) fn run(arguments: &PreviewArguments) -> Result<(), CliError> {
         let read = stack.files().iter().cloned().chain(beside).chain(named);
         read.into_iter().try_for_each(|input| refuse_same_file(&input, output))?;
     }
-    let options = PreviewOptions::default()
-        .with_localize(localize)
-        .with_frames(frame.clone())
-        .with_colour_by(Some(colour_by.clone()))
-        .with_format(TableFormat::Csv);
+    let options = options.clone().with_localize(localize);
     let previews = preview::run(&options, stack, &Terminal::default())?;
     if let Some(path) = output {
         let mut file = Output::create(path)?;

@@ -9,9 +9,7 @@ use crate::words::output::complete;
 use crate::words::paths::refuse_ending;
 use crate::words::plot::draw_plot;
 use crate::words::report::ReportArguments;
-use crate::words::several::{Several, several};
 use crate::words::written::WrittenFile;
-use spotfit::Length;
 use spotfit::steps::profile::{self, ProfileOptions};
 
 #[derive(Debug, Args)]
@@ -21,19 +19,8 @@ use spotfit::steps::profile::{self, ProfileOptions};
 pub(crate) struct ProfileArguments {
     #[command(flatten)]
     locs: LocsArguments,
-    /// Where the line begins and ends, in the unit of the table or with a unit, as in 1um,2um,1.4um,2um.
-    #[arg(long, value_name = "X0,Y0,X1,Y1", value_parser = several::<Length, 4>, allow_hyphen_values = true)]
-    line: Several<Length, 4>,
-    /// How wide the strip along the line is in which localizations count, in the unit of the table or with a unit.
-    #[arg(long, value_name = "LENGTH")]
-    width: Length,
-    /// The length of a bin along the line, in the unit of the table or with a unit. If not given: half the median uncertainty, rounded, but
-    /// such that there are 20 to 500 bins.
-    #[arg(long, value_name = "LENGTH")]
-    step: Option<Length>,
-    /// Count only localizations for which this condition holds, as in `spotfit filter`.
-    #[arg(long, value_name = "CONDITION")]
-    filter: Option<String>,
+    #[command(flatten)]
+    options: ProfileOptions,
     /// Where to write the counts along the line, and the Gaussian that was fitted to them; - for standard output.
     #[arg(help_heading = "Output", short, long, value_name = "PROFILE.csv")]
     output: Option<WrittenFile>,
@@ -52,12 +39,7 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), CliError> {
         refuse_ending(path, &[ending], what)?;
     }
     let source = locs.source()?;
-    let options = ProfileOptions::default()
-        .with_line(Some(arguments.line.0))
-        .with_width(Some(arguments.width))
-        .with_step(arguments.step)
-        .with_filter(arguments.filter.clone());
-    let found = profile::run(&options, &source, &Terminal::default())?;
+    let found = profile::run(&arguments.options, &source, &Terminal::default())?;
     let mut files = Vec::new();
     if let Some(path) = output {
         files.push(write_plain(path, &found.table())?);

@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &PsfArguments) -> Result<(), CliError> {
     refuse_ending(output, &["hdf5", "h5"], "a measured PSF")?;
     refuse_plot(plot.as_deref())?;
     words.refuse_rows()?;
-    let localize = words.of_learning()?.with_preset(preset.path());
+    let localize = words.of_learning()?.with_preset(preset.preset.clone());
     let movie_options = words.movie()?.with_parts(more.clone());
     let stack = Stack::open(movie, &movie_options)?;
     let beside = ["yaml", "inf"].map(|ending| movie.with_extension(ending));

@@ -27,18 +27,11 @@ pub(crate) struct StatsArguments {
     /// output.
     #[arg(short, long, value_name = "REPORT.html|CHARTS.svg|CHARTS.png", help_heading = "Output")]
     output: Option<WrittenFile>,
-    /// Describe the rows for which this holds beside all rows; a condition as that of `spotfit filter`.
-    #[arg(long, value_name = "CONDITION")]
-    filter: Option<String>,
     /// Draw the drift of this table, which `spotfit drift --table` wrote.
     #[arg(long, value_name = "DRIFT.csv", requires = "output")]
     drift: Option<PathBuf>,
-    /// Leave out the precision from nearest neighbours (NeNA).
-    #[arg(long)]
-    no_nena: bool,
-    /// Leave out the resolution by Fourier ring correlation.
-    #[arg(long)]
-    no_frc: bool,
+    #[command(flatten)]
+    options: StatsOptions,
     /// Print the numbers as one JSON object.
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -57,11 +50,7 @@ pub(crate) fn run(arguments: &StatsArguments) -> Result<(), CliError> {
     let page = output.as_deref().map(Output::create).transpose()?;
     let source = arguments.locs.source()?;
     let drift = drift.as_deref().map(plain).transpose()?;
-    let options = StatsOptions::default()
-        .with_filter(arguments.filter.clone())
-        .with_nena(!arguments.no_nena)
-        .with_frc(!arguments.no_frc)
-        .with_page(output.is_some());
+    let options = arguments.options.clone().with_page(output.is_some());
     let report = stats::run(&options, &source, drift.as_ref(), &Terminal::default())?;
     if let (Some(mut page), Some(path)) = (page, output) {
         match FigureFormat::of(path) {

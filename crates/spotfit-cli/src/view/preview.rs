@@ -75,7 +75,8 @@ impl Previews {
         let typed = with_preset(verb.chain(words.iter().map(OsString::from)).collect())?;
         let parsed = Words::try_parse_from(&typed[2..]);
         let Words { preset, words } = parsed.map_err(|error| Refused::wrong(told(&error)))?;
-        let (options, movie) = (words.options()?.with_preset(preset.path()), words.movie()?);
+        let (options, movie) =
+            (words.options()?.with_preset(preset.preset.clone()), words.movie()?);
         let options = PreviewOptions::default().with_localize(options);
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if self.newest[kind].load(Ordering::Relaxed) != number {

@@ -1,6 +1,6 @@
 //! The words for a camera whose numbers are in the metadata of a movie.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use spotfit::steps::localize::{CameraFrom, CameraOptions};
@@ -12,27 +12,17 @@ pub(crate) struct CameraFromArguments {
     /// Take what no option says of the camera from the movie's metadata: its numbers, or its name, for a table of cameras. What is
     /// taken is said, an option wins, and what is not known is an error.
     #[arg(help_heading = "Camera", long, value_name = "metadata")]
-    camera_from: Option<CameraFrom>,
+    pub(crate) camera_from: Option<CameraFrom>,
     /// A table of cameras by their names, besides the one that is known: TOML with entries 'camera' of name, matches (parts of the name
     /// in metadata) and baseline, sensitivity, read_noise.
     #[arg(help_heading = "Camera", long, value_name = "CAMERAS.toml", requires = "camera_from")]
-    cameras: Option<PathBuf>,
+    pub(crate) cameras: Option<PathBuf>,
 }
 
 impl CameraFromArguments {
     /// The options of a camera with these.
     pub(crate) fn with(&self, camera: CameraOptions) -> CameraOptions {
         camera.with_from(self.camera_from).with_cameras(self.cameras.clone())
-    }
-
-    /// Whether metadata are asked for.
-    pub(crate) fn is_asked(&self) -> bool {
-        self.camera_from.is_some()
-    }
-
-    /// The table of cameras.
-    pub(crate) fn file(&self) -> Option<&Path> {
-        self.cameras.as_deref()
     }
 }
 

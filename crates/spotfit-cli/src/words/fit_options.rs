@@ -1,44 +1,26 @@
 //! The words for how windows are fitted, and where.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::lengths::in_pixels;
 use crate::error::CliError;
 use crate::say::message::say;
+use spotfit::arguments::one_of;
 use spotfit::speeds::Speeds;
 use spotfit::steps::fit::SetLimits;
-use spotfit::{
-    Backend, Background, Criteria, FitterOptions, InstructionSet, Length, Limits, MaxError, Options,
-};
+use spotfit::steps::in_pixels;
+use spotfit::{Backend, Background, Criteria, FitterOptions, Length, Limits, MaxError, Options};
 
 /// How windows are fitted, for every command that fits.
 #[derive(Debug, Args)]
 pub(crate) struct FitOptions {
-    /// The backend: auto (a GPU if it is there and sooner, otherwise cpu: see `spotfit devices`), cpu (single precision, vector
-    /// instructions), gpu (NVIDIA, single precision) or reference (double precision, one window at a time).
-    #[arg(help_heading = "Fit", long, default_value = "auto", value_name = "BACKEND")]
-    pub(crate) backend: Backend,
-    /// Vector instructions for the backend cpu: avx512, avx2, neon or portable; the fastest by default.
-    #[arg(help_heading = "Fit", long, value_name = "SET")]
-    pub(crate) instruction_set: Option<InstructionSet>,
-    /// The GPUs for the backend gpu, by the numbers that `spotfit devices` lists.
-    #[arg(
-        help_heading = "Fit",
-        long = "device",
-        value_delimiter = ',',
-        default_value = "0",
-        value_name = "N,..."
-    )]
-    pub(crate) devices: Vec<usize>,
-    /// Number of threads, at most 1024; 0 takes one for each processor.
-    #[arg(help_heading = "Fit", long, default_value_t = 0, value_name = "N")]
-    pub(crate) threads: usize,
+    #[command(flatten)]
+    pub(crate) fitter: FitterOptions,
     // The numbers come from where they are set.
-    #[arg(help_heading = "Fit", long, value_enum, default_value = "default", value_name = "CRITERIA", help = format!(
+    #[arg(help_heading = "Fit", long, value_parser = one_of(Criteria::NAMED), default_value = "default", value_name = "CRITERIA", help = format!(
         "When to stop: default ({}), paper ({}, and χ² < N/3) or tight ({})",
         in_words(&Criteria::DEFAULT), in_words(&Criteria::PAPER), in_words(&Criteria::TIGHT)
     ))]
-    criteria: CriteriaChoice,
+    criteria: Criteria,
     /// At most N iterations (overrides the criteria).
     #[arg(help_heading = "Fit", long, value_name = "N")]
     max_iterations: Option<u32>,
@@ -54,17 +36,17 @@ pub(crate) struct FitOptions {
     /// The background: free, nonnegative (if only the camera's offset was subtracted), or plane (two slopes more, for
     /// uneven light). The default is nonnegative for maximum likelihood, and free for least squares, with a measured
     /// PSF, and where several emitters are fitted together.
-    #[arg(help_heading = "Fit", long, value_enum, value_name = "BACKGROUND")]
-    background: Option<BackgroundChoice>,
+    #[arg(help_heading = "Fit", long, value_parser = one_of(Background::NAMED), value_name = "BACKGROUND")]
+    pub(crate) background: Option<Background>,
     /// How far outside the outermost pixel centres the centre may lie, in pixels.
     #[arg(help_heading = "Fit", long, value_name = "PX")]
     centre_margin: Option<f64>,
     /// The smallest sigma, in pixels or with a unit, as in 90nm.
     #[arg(help_heading = "Fit", long, value_name = "LENGTH")]
-    sigma_min: Option<Length>,
+    pub(crate) sigma_min: Option<Length>,
     /// The largest sigma, in pixels or with a unit; the longer side of the window if not given.
     #[arg(help_heading = "Fit", long, value_name = "LENGTH")]
-    sigma_max: Option<Length>,
+    pub(crate) sigma_max: Option<Length>,
 }
 
 fn in_words(criteria: &Criteria) -> String {
@@ -72,32 +54,14 @@ fn in_words(criteria: &Criteria) -> String {
     format!("{max_iterations} iterations, min-delta {min_delta:e}, min-step {min_step:e}")
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum CriteriaChoice {
-    Default,
-    Paper,
-    Tight,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum BackgroundChoice {
-    Free,
-    Nonnegative,
-    Plane,
-}
-
 impl FitOptions {
     /// Where fits run, with other options of the fit.
     pub(crate) fn fitter(&self, fit: Options) -> FitterOptions {
-        let auto = self.backend == Backend::Auto && self.instruction_set.is_none();
+        let auto = self.fitter.backend == Backend::Auto && self.fitter.instruction_set.is_none();
         if let Some(doubt) = Speeds::doubt().filter(|_| auto) {
             say!("spotfit: warning: {doubt}; the default speeds count");
         }
-        FitterOptions::from(fit)
-            .with_backend(self.backend)
-            .with_instruction_set(self.instruction_set)
-            .with_devices(self.devices.clone())
-            .with_threads(self.threads)
+        self.fitter.clone().with_fit(fit)
     }
 
     /// The limits that the user has set, where pixels are this large, if that is known.
@@ -111,11 +75,6 @@ impl FitOptions {
             .with_sigma_max(pixels("sigma_max", self.sigma_max)?))
     }
 
-    /// The smallest and the largest sigma, as they were typed.
-    pub(crate) fn sigma_limits(&self) -> [Option<Length>; 2] {
-        [self.sigma_min, self.sigma_max]
-    }
-
     /// How windows are fitted whose pixels are this large in nanometres, if that is known.
     pub(crate) fn options(&self, pixel_size: Option<f64>) -> Result<Options, CliError> {
         Ok(self.limited(self.set_limits(pixel_size)?))
@@ -127,11 +86,7 @@ impl FitOptions {
     }
 
     fn limited(&self, set: SetLimits) -> Options {
-        let preset = match self.criteria {
-            CriteriaChoice::Default => Criteria::DEFAULT,
-            CriteriaChoice::Paper => Criteria::PAPER,
-            CriteriaChoice::Tight => Criteria::TIGHT,
-        };
+        let preset = self.criteria;
         let max_iterations = self.max_iterations.unwrap_or(preset.max_iterations);
         // A retry belongs to its iteration: leave room for as many as the preset does.
         let max_evaluations = preset.max_evaluations.max(max_iterations.saturating_mul(5));
@@ -146,7 +101,7 @@ impl FitOptions {
             .with_centre_margin(set.centre_margin.unwrap_or(defaults.centre_margin))
             .with_sigma_min(set.sigma_min.unwrap_or(defaults.sigma_min))
             .with_sigma_max(set.sigma_max.or(defaults.sigma_max));
-        let background = self.background().unwrap_or_default();
+        let background = self.background.unwrap_or_default();
         let options = Options::default().with_criteria(criteria).with_background(background);
         options.with_limits(limits)
     }
@@ -154,14 +109,14 @@ impl FitOptions {
     /// Refuses words that are for fits of Gaussians alone.
     pub(crate) fn refuse_gaussians(&self, who: &str) -> Result<(), CliError> {
         let given = [
-            ("--criteria", !matches!(self.criteria, CriteriaChoice::Default)),
+            ("--criteria", self.criteria != Criteria::DEFAULT),
             ("--min-delta", self.min_delta.is_some()),
             ("--min-step", self.min_step.is_some()),
             ("--max-error", self.max_error.is_some()),
             ("--centre-margin", self.centre_margin.is_some()),
             ("--sigma-min", self.sigma_min.is_some()),
             ("--sigma-max", self.sigma_max.is_some()),
-            ("--device", self.devices.len() > 1),
+            ("--device", self.fitter.devices.len() > 1),
         ];
         match given.iter().find(|(_, given)| *given) {
             Some(("--device", _)) => {
@@ -178,24 +133,15 @@ impl FitOptions {
     pub(crate) fn refuse_all(&self, who: &str) -> Result<(), CliError> {
         self.refuse_gaussians(who)?;
         let given = [
-            ("--backend", self.backend != Backend::Auto),
-            ("--instruction-set", self.instruction_set.is_some()),
+            ("--backend", self.fitter.backend != Backend::Auto),
+            ("--instruction-set", self.fitter.instruction_set.is_some()),
             ("--max-iterations", self.max_iterations.is_some()),
             ("--background", self.background.is_some()),
-            ("--device", self.devices != [0]),
+            ("--device", self.fitter.devices != [0]),
         ];
         match given.iter().find(|(_, given)| *given) {
             Some((name, _)) => Err(CliError::file(name, format!("{who} does not depend on it"))),
             None => Ok(()),
         }
-    }
-
-    /// The background that was asked for.
-    pub(crate) fn background(&self) -> Option<Background> {
-        self.background.map(|background| match background {
-            BackgroundChoice::Free => Background::Free,
-            BackgroundChoice::Nonnegative => Background::NonNegative,
-            BackgroundChoice::Plane => Background::Plane,
-        })
     }
 }

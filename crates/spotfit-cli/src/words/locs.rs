@@ -14,6 +14,7 @@ use crate::words::input::Input;
 use crate::words::output::{Output, Writing};
 use crate::words::paths::{is_stream, refuse_folder, refuse_same_file};
 use crate::words::record::{reads, typed};
+use spotfit::arguments::choice;
 use spotfit::record::{Origin, Record};
 use spotfit::steps::{Sink, Source, StepError, TableFile};
 use spotfit::table::{
@@ -40,8 +41,8 @@ pub(crate) struct TableArguments {
     /// The position of (0, 0) in tables in nanometres and in CSV tables: the centre of the first pixel, as `spotfit
     /// localize` writes them, or its corner, as in ThunderSTORM. It matters where tables are converted from or to Picasso's or
     /// compared with another, and for z [default: what the record beside the table says, or else centre].
-    #[arg(help_heading = "Tables", long, value_enum, value_name = "ORIGIN")]
-    origin: Option<OriginChoice>,
+    #[arg(help_heading = "Tables", long, value_parser = choice::<Origin>(), value_name = "ORIGIN")]
+    origin: Option<Origin>,
     /// The number of the first frame in CSV tables. By default it is 1 if lengths have units and `id` does not begin
     /// with 0, and otherwise 0.
     #[arg(help_heading = "Tables", long, value_name = "0|1", value_parser = clap::value_parser!(u32).range(..=1))]
@@ -90,19 +91,6 @@ impl From<TextArguments> for TextOptions {
     }
 }
 
-/// Where (0, 0) is.
-#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-pub(crate) enum OriginChoice {
-    Centre,
-    Corner,
-}
-
-impl From<OriginChoice> for Origin {
-    fn from(choice: OriginChoice) -> Self {
-        Self::corner(choice == OriginChoice::Corner)
-    }
-}
-
 impl LocsArguments {
     /// The table for an operation; what is to be known of it is said.
     pub(crate) fn source(&self) -> Result<Source, CliError> {
@@ -113,7 +101,7 @@ impl LocsArguments {
     pub(crate) fn truth(
         &self,
         path: &Path,
-        origin: Option<OriginChoice>,
+        origin: Option<Origin>,
         first_frame: Option<u32>,
     ) -> Result<Source, CliError> {
         let pixel_size = self.table.pixel_size;
@@ -157,7 +145,7 @@ impl TableArguments {
         let names = self.column_names.clone().unwrap_or_default();
         let source = opened(path, self.first_frame, names, self.pixel_size, self.text.into())?;
         let source = source.with_origin_option(origin);
-        let source = source.with_origin(self.origin.map(Origin::from));
+        let source = source.with_origin(self.origin);
         for note in source.notes()? {
             say!("spotfit: {}: {note}", source.name());
         }

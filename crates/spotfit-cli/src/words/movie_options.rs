@@ -58,42 +58,14 @@ impl MovieArguments {
     }
 }
 
-/// The unit of lengths, as it is asked for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Lengths {
-    /// Nanometres, with pixels of this size.
-    Nanometres(f64),
-    Pixels,
-}
-
-pub(crate) fn parse_lengths(text: &str) -> Result<Lengths, String> {
-    match text {
-        "px" => Ok(Lengths::Pixels),
-        text => {
-            let number = text.strip_suffix("nm").unwrap_or(text).trim();
-            let size = number.parse().map_err(|_| "neither a number nor px".to_owned())?;
-            Ok(Lengths::Nanometres(size))
-        }
-    }
-}
-
 /// The size of a pixel in nanometres that is asked for.
-pub(crate) fn asked_size(asked: Option<Lengths>) -> Result<Option<f64>, CliError> {
+pub(crate) fn asked_size(asked: Option<PixelScale>) -> Result<Option<f64>, CliError> {
     match asked {
-        Some(Lengths::Nanometres(size)) if !(1e-6..=1e12).contains(&size) => {
+        Some(PixelScale::Nanometres(size)) if !(1e-6..=1e12).contains(&size) => {
             let range = "1e-6 to 1e12 nanometres, or px";
             Err(CliError::option("pixel-size", &size.to_string(), range))
         }
-        Some(Lengths::Nanometres(size)) => Ok(Some(size)),
-        Some(Lengths::Pixels) | None => Ok(None),
-    }
-}
-
-/// How large pixels are, as it is asked for.
-pub(crate) fn scale(asked: Option<Lengths>) -> PixelScale {
-    match asked {
-        None => PixelScale::OfMovie,
-        Some(Lengths::Nanometres(size)) => PixelScale::Nanometres(size),
-        Some(Lengths::Pixels) => PixelScale::Unknown,
+        Some(PixelScale::Nanometres(size)) => Ok(Some(size)),
+        _ => Ok(None),
     }
 }

@@ -1,6 +1,5 @@
 //! Presets: options of `localize` in a file, for every command that localizes.
 
-use std::any::TypeId;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -10,6 +9,7 @@ use clap::{ArgMatches, parser::ValueSource};
 
 use crate::error::{CliError, misunderstood};
 use crate::words::localize::{LocalizeWords, OF_ROWS};
+use crate::words::written::{Names, names};
 use spotfit::output::paths::folder;
 use spotfit::steps::preset::{Preset, PresetValue};
 
@@ -24,14 +24,7 @@ pub(crate) struct PresetArguments {
     /// Take options from this file, such as those of a microscope: lines as in baseline = 100, pixel-size = "107", flags = true, with the
     /// names of the options. What is typed here wins. Paths are relative to the file's folder.
     #[arg(long, value_name = "FILE.toml")]
-    preset: Option<PathBuf>,
-}
-
-impl PresetArguments {
-    /// The file.
-    pub(crate) fn path(&self) -> Option<PathBuf> {
-        self.preset.clone()
-    }
+    pub(crate) preset: Option<PathBuf>,
 }
 
 /// The options that a preset may have.
@@ -158,7 +151,7 @@ fn word(
 
 /// Whether the value of an option is the name of a file.
 fn names_file(arg: &Arg, key: &str) -> bool {
-    key == "defects" || arg.get_value_parser().type_id() == TypeId::of::<PathBuf>()
+    key == "defects" || names(arg) == Names::Read
 }
 
 /// The preset that says what words of `localize` say, without movie and output: the text of a file.

@@ -1,14 +1,12 @@
 //! Options for the shape of the spots, the estimator and the camera.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
-use spotfit::steps::localize::{self, Given, fixed_sigma};
-use spotfit::{
-    Background, Camera, CameraMap, Circular, Elliptical, Estimator, Options, PixelProfile, Rotated,
-    Shape,
-};
+use clap::Args;
+use spotfit::arguments::{choice, one_of};
+use spotfit::steps::localize::{self, CameraOptions, Given, fixed_sigma};
+use spotfit::{Background, Camera, CameraMap, Estimator, Options, PixelProfile, Shape};
 
 use crate::error::CliError;
 use crate::words::record::Recorded;
@@ -23,83 +21,29 @@ pub(crate) struct SpotOptions {
     #[arg(
         help_heading = "Fit",
         long,
-        value_enum,
+        value_parser = one_of(Shape::NAMED),
         default_value = "circular",
         value_name = "SHAPE"
     )]
-    shape: ShapeChoice,
+    shape: Shape,
     /// The profile: a pixel measures the spot at the pixel's centre, or its integral over the pixel.
     #[arg(
         help_heading = "Fit",
         long,
-        value_enum,
+        value_parser = choice::<PixelProfile>(),
         default_value = "sampled",
         value_name = "PROFILE"
     )]
-    profile: ProfileChoice,
+    profile: PixelProfile,
     /// The width is known: only the centre is fitted. One sigma in pixels or with a unit, as in 130nm, or two along x and y.
     #[arg(help_heading = "Fit", long, value_name = "S|SX,SY", conflicts_with = "shape")]
-    fixed_sigma: Option<String>,
+    pub(crate) fixed_sigma: Option<String>,
     /// The estimator: lse (least squares) or mle (maximum likelihood for Poisson distributed photo-electrons)
     /// [default: lse; mle with --psf, and where several emitters are fitted together].
-    #[arg(help_heading = "Fit", long, value_enum, value_name = "ESTIMATOR")]
-    estimator: Option<EstimatorChoice>,
+    #[arg(help_heading = "Fit", long, value_parser = one_of(Estimator::ALL.map(|estimator| (estimator.name(), estimator))), value_name = "ESTIMATOR")]
+    pub(crate) estimator: Option<Estimator>,
     #[command(flatten)]
-    camera: CameraOptions,
-}
-
-/// How the camera turns photons into counts.
-#[derive(Debug, Args)]
-struct CameraOptions {
-    /// The value of a dark pixel, in ADU. With any camera option, amplitude and background are photo-electrons;
-    /// without, they are counts.
-    #[arg(help_heading = "Camera", long, value_name = "ADU")]
-    baseline: Option<f64>,
-    /// Photo-electrons per ADU (before EM gain).
-    #[arg(help_heading = "Camera", long, value_name = "E/ADU")]
-    sensitivity: Option<f64>,
-    /// EM gain of an EMCCD camera.
-    #[arg(help_heading = "Camera", long, value_name = "G")]
-    em_gain: Option<f64>,
-    /// Read noise of the camera in photo-electrons, for maximum likelihood, errors and uncertainties.
-    #[arg(help_heading = "Camera", long, value_name = "E")]
-    read_noise: Option<f64>,
-    /// The maps of an sCMOS camera, instead of baseline, sensitivity and read noise: an NPZ file with arrays offset
-    /// (ADU), gain (ADU per photo-electron) and variance (ADU²), each (height, width) of the camera's frame, a folder
-    /// with each as .npy or .tif, or a camera calibration of Picasso (.hdf5); if that has no gain, give --sensitivity.
-    /// Pixels with a gain of 0, or with NaN anywhere, are masked: fits ignore them.
-    #[arg(help_heading = "Camera", long, value_name = "MAPS", conflicts_with_all = ["baseline", "read_noise"])]
-    camera: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum ShapeChoice {
-    Circular,
-    Elliptical,
-    Rotated,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum ProfileChoice {
-    Sampled,
-    Integrated,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum EstimatorChoice {
-    Lse,
-    Mle,
-}
-
-impl CameraOptions {
-    fn options(&self) -> localize::CameraOptions {
-        localize::CameraOptions::default()
-            .with_baseline(self.baseline)
-            .with_sensitivity(self.sensitivity)
-            .with_em_gain(self.em_gain)
-            .with_read_noise(self.read_noise)
-            .with_maps(self.camera.clone().map(Given::File))
-    }
+    pub(crate) camera: CameraOptions,
 }
 
 impl SpotOptions {
@@ -116,77 +60,39 @@ impl SpotOptions {
             Some(text) => options.with_shape(fixed_sigma(text, pixel_size)?),
             None => options,
         };
-        let estimator = self.asked_estimator().unwrap_or(Estimator::LeastSquares);
+        let estimator = self.estimator.unwrap_or(Estimator::LeastSquares);
         Ok(options
             .with_estimator(estimator)
             .with_background(background.unwrap_or(localize::usual_background(estimator)))
-            .with_camera(self.camera.options().camera()))
+            .with_camera(self.camera.camera()))
     }
 
     /// The options with the shape and the profile.
     pub(crate) fn shaped(&self, options: Options) -> Options {
-        let shape = match self.shape {
-            ShapeChoice::Circular => Shape::Circular(Circular),
-            ShapeChoice::Elliptical => Shape::Elliptical(Elliptical),
-            ShapeChoice::Rotated => Shape::Rotated(Rotated),
-        };
-        let profile = match self.profile {
-            ProfileChoice::Sampled => PixelProfile::Sampled,
-            ProfileChoice::Integrated => PixelProfile::Integrated,
-        };
-        options.with_shape(shape).with_profile(profile)
-    }
-
-    /// The known width, as it was typed.
-    pub(crate) fn fixed_sigma(&self) -> Option<&str> {
-        self.fixed_sigma.as_deref()
-    }
-
-    /// The estimator that was asked for.
-    pub(crate) fn asked_estimator(&self) -> Option<Estimator> {
-        self.estimator.map(|choice| match choice {
-            EstimatorChoice::Lse => Estimator::LeastSquares,
-            EstimatorChoice::Mle => Estimator::MaximumLikelihood,
-        })
-    }
-
-    /// What is said of the camera.
-    pub(crate) fn camera_options(&self) -> localize::CameraOptions {
-        self.camera.options()
+        options.with_shape(self.shape).with_profile(self.profile)
     }
 
     /// Refuses words that a measured PSF has no use for: its shape, profile and width are its own.
     pub(crate) fn refuse_gaussians(&self) -> Result<(), CliError> {
         let gaussian = match (&self.fixed_sigma, self.shape, self.profile) {
             (Some(_), ..) => Some("--fixed-sigma"),
-            (None, ShapeChoice::Elliptical | ShapeChoice::Rotated, _) => Some("--shape"),
-            (.., ProfileChoice::Integrated) => Some("--profile"),
+            (None, Shape::Elliptical(_) | Shape::Rotated(_), _) => Some("--shape"),
+            (.., PixelProfile::Integrated) => Some("--profile"),
             _ => None,
         };
         let reason = "it is for Gaussians; a measured PSF has a shape of its own";
         gaussian.map_or(Ok(()), |name| Err(CliError::file(name, reason)))
     }
 
-    /// Whether an estimator was asked for.
-    pub(crate) fn has_estimator(&self) -> bool {
-        self.estimator.is_some()
-    }
-
-    /// The camera without its maps, if a word says anything about it.
-    pub(crate) fn camera(&self) -> Option<Camera> {
-        self.camera.options().camera()
-    }
-
     /// Where the maps of the camera are, if there are any.
     pub(crate) fn camera_path(&self) -> Option<&Path> {
-        self.camera.camera.as_deref()
+        self.camera.maps.as_ref().and_then(Given::file)
     }
 
     /// The maps of the camera, if there are any, and their path.
     pub(crate) fn camera_map(&self) -> Result<Option<(CameraMap, &Path)>, CliError> {
-        let Some(path) = &self.camera.camera else { return Ok(None) };
-        let map = self.camera.options().map()?.map(Arc::unwrap_or_clone);
-        Ok(map.map(|map| (map, path.as_path())))
+        let map = self.camera.map()?.map(Arc::unwrap_or_clone);
+        Ok(map.zip(self.camera_path()))
     }
 
     /// Records the camera, if anything is known of it, and the files of its maps.

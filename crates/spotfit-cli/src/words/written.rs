@@ -7,7 +7,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use clap::{ArgMatches, Command};
+use clap::{ArgMatches, Command, ValueHint};
 use spotfit::output::paths::{Identity, resolve};
 use spotfit::record::{Record, State};
 use spotfit::ring;
@@ -87,7 +87,7 @@ pub(crate) fn names(arg: &clap::Arg) -> Names {
         _ if own == std::any::TypeId::of::<WrittenFile>() => Names::File,
         _ if own == std::any::TypeId::of::<WrittenFolder>() => Names::Folder,
         _ if own == std::any::TypeId::of::<WrittenRing>() => Names::Ring,
-        _ if own == std::any::TypeId::of::<PathBuf>() => Names::Read,
+        _ if arg.get_value_hint() == ValueHint::AnyPath => Names::Read,
         _ => Names::Other,
     }
 }

@@ -79,9 +79,10 @@ impl FromStr for Emitters {
 }
 
 /// Whose width is fitted, with [`Emitters::Auto`]. A shape with a fixed width has that one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Sigma {
     /// Every spot has a width of its own.

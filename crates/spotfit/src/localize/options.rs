@@ -15,6 +15,8 @@ use super::defects::Defects;
 use super::emitters::{self, Emitters, Sigma};
 use super::outcome::LocalizeError;
 use super::temporal;
+#[cfg(feature = "clap")]
+use crate::arguments::{choice, in_range};
 use crate::astigmatism::find::Finder;
 use crate::backend::{FitError, FitterOptions};
 use crate::detect::{DEFAULT_FALSE_RATE, narrow, typical_variance};
@@ -58,82 +60,102 @@ fit_core::__options! {
     /// ```
     #[derive(Clone, Debug)]
     #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
+    #[cfg_attr(feature = "clap", derive(clap::Args), group(skip))]
     #[non_exhaustive]
     pub struct LocalizeOptions {
         /// Side of the windows in pixels. Range: odd, 5 to 63.
-        pub box_size(const with_box_size): usize = 7,
-        /// The number of false spots that the detector may find in a million pixels of pure noise (see [`crate::detect`]);
-        /// the threshold follows from it. Range: 10⁻⁶ to 10⁴.
-        pub false_rate(const with_false_rate): f64 = DEFAULT_FALSE_RATE,
-        /// The threshold for a spot, in units of the local noise, instead of the one that follows from
-        /// [`LocalizeOptions::false_rate`]. Range: above 0.
-        pub threshold(): Option<f64> = None,
+        pub box_size(const with_box_size) skip[]: usize = 7_usize,
+        /// How many false spots the detector may find in a million pixels of noise alone: 1 is one in 15 frames of 256×256 pixels, and 10⁻⁴ in a µm²
+        /// at 100 nm a pixel. It takes the noise to be that of the camera's photo-electrons. 10 finds more of spots that are hardly seen.
+        ///
+        /// The threshold follows from it: see [`crate::detect`]. Range: 10⁻⁶ to 10⁴.
+        pub false_rate(const with_false_rate) default_value_t[help_heading = "Detection", long, value_name = "R"]: f64 = DEFAULT_FALSE_RATE,
+        /// How far a spot must stand out, in units of the local noise of the filtered frame, instead of `false_rate`.
+        ///
+        /// Range: above 0.
+        pub threshold()[help_heading = "Detection", long, value_name = "K", conflicts_with = "false_rate"]: Option<f64> = None,
         /// Where to look; `None` is the whole frame.
-        pub roi(const with_roi): Option<Roi> = None,
-        /// How many emitters light may come from.
-        pub emitters(const with_emitters): Emitters = Emitters::One,
-        /// Whose width is fitted, with [`Emitters::Auto`].
-        pub sigma(const with_sigma): Sigma = Sigma::Free,
+        pub roi(const with_roi)[skip]: Option<Roi> = None,
+        /// How many emitters light may come from: 1, every candidate is fitted in a window of its own; auto, as many as the frame
+        /// shows, all of a frame fitted together, by maximum likelihood; or the most in a window of `box_size` pixels, 2 to 100: where more are
+        /// needed, all of that window are max_iterations (dropped without `keep_all`).
+        pub emitters(const with_emitters) default_value_t[
+            help_heading = "Fit", long, value_name = "1|N|auto", value_parser = in_range::<Emitters>, allow_hyphen_values = true
+        ]: Emitters = Emitters::One,
+        /// With emitters that are fitted together: every spot has a width of its own (free), or all have the one that is found in the first frames
+        /// (shared). `fixed_sigma` is a width that is known.
+        pub sigma(const with_sigma)[
+            help_heading = "Fit", long, value_parser = choice::<Sigma>(), default_value = "free", value_name = "SIGMA"
+        ]: Sigma = Sigma::Free,
         /// The width of an ordinary spot in pixels, with [`Emitters::Auto`] and a width that is not fixed: all spots have it
         /// ([`Sigma::Shared`]), or their fits begin with it ([`Sigma::Free`]), and theirs are half to 1.6 times as large.
         /// [`LocalizeOptions::with_usual_sigma_of`] finds it in frames. Range: 0.4 to 8.
-        pub usual_sigma(const with_usual_sigma): Option<f64> = None,
+        pub usual_sigma(const with_usual_sigma)[skip]: Option<f64> = None,
         /// How spots that are alone differ from Gaussians of these widths, where spots are fitted together: those that are bright are not taken for
         /// several because of it. [`LocalizeOptions::with_misfit_of`] finds it in frames. A measured PSF has its own. It is not serialized.
         #[cfg_attr(feature = "serde", serde(skip))]
-        pub misfit(with_misfit): Option<Misfit> = None,
+        pub misfit(with_misfit)[skip]: Option<Misfit> = None,
         /// Places to fit instead of detecting.
-        pub positions(with_positions): Option<Positions> = None,
+        pub positions(with_positions)[skip]: Option<Positions> = None,
         /// The camera.
-        pub camera(const with_camera): Camera = Camera::default(),
+        pub camera(const with_camera)[skip]: Camera = Camera::default(),
         /// The maps of a camera whose pixels differ, of the size of the frames. They replace baseline, sensitivity and
         /// read noise of [`LocalizeOptions::camera`]; its EM gain stays. They are not serialized.
         #[cfg_attr(feature = "serde", serde(skip))]
-        pub map(with_map): Option<Arc<CameraMap>> = None,
+        pub map(with_map)[skip]: Option<Arc<CameraMap>> = None,
         /// Defective pixels, of frames of this size. They are masked as pixels of the map are: detection takes the mean of their
         /// neighbours, and fits ignore them. They are not serialized.
         #[cfg_attr(feature = "serde", serde(skip))]
-        pub defects(with_defects): Option<Arc<Defects>> = None,
-        /// The background over time: so many frames around each frame tell what each pixel shows without spots, by their median. It is known
-        /// light for detection and fits, which find a constant on top of it. An even number of frames counts as one more. `None` takes each
-        /// frame for itself. Range: 3 to 2³² pixels in all frames; the frames are held in memory.
+        pub defects(with_defects)[skip]: Option<Arc<Defects>> = None,
+        /// Take the background from what each pixel shows over time: its median over so many frames around each frame, an odd number or one
+        /// more. Spots are found and fitted on top of it, with a constant. For haze that is uneven and changes slowly; spots should shine in
+        /// few of these frames. The frames are held in memory.
+        ///
+        /// `None` takes each frame for itself. Range: 3 to 2³² pixels in all frames.
         ///
         /// Medians are found for every eighth of a window, and interpolated between. The first and the last frames have the background of
         /// the first and the last window, and all frames that of all if there are fewer. The shape of the background is that of the median;
         /// its level is fitted, so that it does not matter if a spot shines in some of the frames.
-        pub temporal_background(const with_temporal_background): Option<usize> = None,
+        pub temporal_background(const with_temporal_background)[help_heading = "Detection", long, value_name = "FRAMES"]: Option<usize> = None,
         /// The fit and its backend.
-        pub fitter(with_fitter): FitterOptions = FitterOptions::default(),
-        /// Whether to keep failed fits.
-        pub keep_all(const with_keep_all): bool = false,
-        /// Whether to check every localization ([`super::Localization::checks`]).
-        pub checks(const with_checks): bool = false,
-        /// Whether localizations have the standard errors of all their numbers ([`super::Localization::errors`]).
-        pub errors(const with_errors): bool = false,
+        pub fitter(with_fitter)[skip]: FitterOptions = FitterOptions::default(),
+        /// Keep fits that failed, and add a column status.
+        pub keep_all(const with_keep_all)[help_heading = "Output", long = "all"]: bool = false,
+        /// Add columns that say how far each localization can be trusted: neighbour, the distance to the nearest other
+        /// spot; goodness, chi² per degree of freedom, about 1; flags, the sum of 1 (a neighbour within a box), 2 (residuals
+        /// larger than the noise), 4 (a saturated pixel), 8 (wider or narrower than the others) and 16 (maybe more emitters than could be told
+        /// apart; only where emitters are fitted together).
+        ///
+        /// They are [`super::Localization::checks`].
+        pub checks(const with_checks)[help_heading = "Output", long = "flags"]: bool = false,
+        /// Add the standard errors of photons, background and widths.
+        ///
+        /// They are [`super::Localization::errors`].
+        pub errors(const with_errors)[help_heading = "Output", long]: bool = false,
         /// Finds the height of every spot from its widths ([`super::Localization::depth`]). The fitted shape must have two
         /// widths. It is not serialized.
         #[cfg_attr(feature = "serde", serde(skip))]
-        pub calibration(with_calibration): Option<Arc<Finder>> = None,
+        pub calibration(with_calibration)[skip]: Option<Arc<Finder>> = None,
         /// Fits spots with this PSF instead of a Gaussian, and finds x, y and z together ([`super::Localization::depth`]).
         /// Of the options of the fit, only estimator, backend, threads and iterations then have an effect.
         /// [`Backend::Auto`](crate::Backend::Auto) is the CPU. It is not serialized.
         #[cfg_attr(feature = "serde", serde(skip))]
-        pub psf(with_psf): Option<Arc<Psf>> = None,
+        pub psf(with_psf)[skip]: Option<Arc<Psf>> = None,
         /// An aperture correction: photons of Gaussians ([`super::Localization::intensity`]) are multiplied by what isolated spots of the first frames
         /// have within this radius in pixels, over the photons of their Gaussians. Not with a measured PSF. Range: 3 to 32.
-        pub aperture(const with_aperture): Option<f64> = None,
+        pub aperture(const with_aperture)[skip]: Option<f64> = None,
         /// That correction, if it is known. [`LocalizeOptions::with_aperture_correction_of`] finds it in frames. Range: a factor above 0, with an
         /// aperture.
-        pub aperture_correction(const with_aperture_correction): Option<ApertureCorrection> = None,
+        pub aperture_correction(const with_aperture_correction)[skip]: Option<ApertureCorrection> = None,
         /// Localizations to drop, and to count as dropped: those with any of these flags.
-        pub drop(const with_drop): Flags = Flags::default(),
-        /// The smallest value of a saturated pixel, in ADU. `None` takes what the first frames or the metadata say
-        /// ([`super::Localizer::look_ahead`]), and otherwise the largest value of the pixel type; floating-point pixels are then never
-        /// saturated. Range: finite.
-        pub saturation(const with_saturation): Option<f64> = None,
+        pub drop(const with_drop)[skip]: Flags = Flags::default(),
+        /// The least value of a saturated pixel, in ADU; if not given, what the first frames or the metadata say, or the largest number that the movie's pixels can hold.
+        ///
+        /// Floating-point pixels are then never saturated. See [`super::Localizer::look_ahead`]. Range: finite.
+        pub saturation(const with_saturation)[help_heading = "Detection", long, value_name = "ADU"]: Option<f64> = None,
         /// Whether the movie was asked for its PSF, and tells none: it is not worth while to ask again.
         #[cfg_attr(feature = "serde", serde(skip))]
-        pub(crate) tells_no_psf(): bool = false,
+        pub(crate) tells_no_psf()[skip]: bool = false,
     }
 }
 

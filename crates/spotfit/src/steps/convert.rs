@@ -10,11 +10,12 @@ use crate::table::{Meaning, Unit};
 fit_core::__options! {
     /// How a table is to be written.
     #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+    #[cfg_attr(feature = "clap", derive(clap::Args))]
     #[serde(default, deny_unknown_fields)]
     #[non_exhaustive]
     pub struct ConvertOptions {
-        /// The unit of lengths in the plane; that of the table if not given. Heights are always in nanometres.
-        pub unit(const with_unit): Option<LengthUnit> = None,
+        /// The unit of lengths in a CSV table: nm or px; that of LOCS if not given. Heights are in nanometres in either.
+        pub unit(const with_unit)[long, value_name = "nm|px"]: Option<LengthUnit> = None,
     }
 }
 

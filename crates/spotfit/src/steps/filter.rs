@@ -16,18 +16,25 @@ const NEEDED: [&str; 4] =
 fit_core::__options! {
     /// Which localizations are kept: those that pass all that is asked for, one after the other.
     #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[cfg_attr(feature = "clap", derive(clap::Args))]
     #[serde(default, deny_unknown_fields)]
     #[non_exhaustive]
     pub struct FilterOptions {
-        /// A condition such as `photons > 300 & uncertainty < 20` ([`Filter`]). Its lengths are in the unit of the table.
-        pub condition(with_condition): Option<String> = None,
-        /// Of localizations of one frame that are nearer to each other than this, keep the one with the most photons; the first where there are
-        /// no photons.
-        pub merge(const with_merge): Option<Length> = None,
+        /// Which rows are kept, such as 'photons > 300 & uncertainty < 20 & 80 < sigma'. Columns have the names that
+        /// `spotfit filter LOCS --columns` lists; lengths are in the unit of the table, or in that of names such as sigma_nm
+        /// and x_px.
+        ///
+        /// It is a [`Filter`].
+        pub condition(with_condition)[value_name = "CONDITION"]: Option<String> = None,
+        /// Of localizations of one frame that are nearer to each other than this, keep the one with the most photons; in nanometres or with
+        /// a unit, as in 0.5px.
+        ///
+        /// It is the first where there are no photons.
+        pub merge(const with_merge)[long, value_name = "LENGTH"]: Option<Length> = None,
         /// Keep localizations with so many others, of all frames, within `radius`.
-        pub neighbours(const with_neighbours): Option<u32> = None,
-        /// The radius for `neighbours`.
-        pub radius(const with_radius): Option<Length> = None,
+        pub neighbours(const with_neighbours)[long, value_name = "N", requires = "radius"]: Option<u32> = None,
+        /// The radius for `neighbours`, in nanometres or with a unit.
+        pub radius(const with_radius)[long, value_name = "LENGTH", requires = "neighbours"]: Option<Length> = None,
     }
 }
 

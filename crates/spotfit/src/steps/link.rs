@@ -11,18 +11,21 @@ use crate::table::{Column, Kind, Meaning, Table, Unit};
 fit_core::__options! {
     /// How localizations are linked.
     #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[cfg_attr(feature = "clap", derive(clap::Args))]
     #[serde(default, deny_unknown_fields)]
     #[non_exhaustive]
     pub struct LinkOptions {
-        /// The largest distance of a localization from the mean of those before it. If not given, it is four times the uncertainty: of the
-        /// localization and of those before it, as the root mean square of both ([`crate::link::LinkOptions::uncertainties`]).
-        pub radius(const with_radius): Option<Length> = None,
-        /// The same along z. If not given, it is four times the uncertainty of z, or without that three times `radius`.
-        pub radius_z(const with_radius_z): Option<Length> = None,
-        /// The number of frames for which a molecule may be dark.
-        pub gap(const with_gap): u32 = 1,
-        /// Keep all localizations, and only add the column `molecule`.
-        pub label(const with_label): bool = false,
+        /// How far a localization may be from the mean of those before it, in nanometres or with a unit, as in 0.5px. If not given: four
+        /// times the uncertainty, as the root mean square of its own and theirs.
+        ///
+        /// See [`crate::link::LinkOptions::uncertainties`].
+        pub radius(const with_radius)[long, value_name = "LENGTH"]: Option<Length> = None,
+        /// The same along z. If not given: four times the uncertainty of z, or without that three times `radius`.
+        pub radius_z(const with_radius_z)[long, value_name = "LENGTH"]: Option<Length> = None,
+        /// For how many frames a molecule may be dark and still be the same.
+        pub gap(const with_gap) default_value_t[long, value_name = "FRAMES"]: u32 = 1,
+        /// Keep all localizations, and only add the column molecule.
+        pub label(const with_label)[long]: bool = false,
     }
 }
 

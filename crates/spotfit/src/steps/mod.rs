@@ -85,5 +85,5 @@ pub use listener::{Listener, Note, Silent};
 pub use outcomes::OutcomeFormat;
 pub use sink::Sink;
 pub use source::Source;
-pub use stack::{PixelScale, Stack};
+pub use stack::{PixelScale, PixelScaleError, Stack};
 pub use table_file::TableFile;

@@ -7,6 +7,8 @@ use spotfit_locs::private::{median, short};
 
 use super::words::{condition, symbol};
 use super::{Listener, Source, StepError};
+#[cfg(feature = "clap")]
+use crate::arguments::several;
 use crate::model::{CurveFitter, Curves, Model, ModelError, Points};
 use crate::report::svg::{Axis, Chart, Series};
 use crate::table::{Column, Kind, Meaning, Table, TableError, Unit};
@@ -28,17 +30,25 @@ const WIDTH: f64 = 2.354_820_045_030_949;
 fit_core::__options! {
     /// Which line is looked at. Lengths without a unit have that of the table.
     #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[cfg_attr(feature = "clap", derive(clap::Args))]
     #[serde(default, deny_unknown_fields)]
     #[non_exhaustive]
     pub struct ProfileOptions {
-        /// Where the line begins and ends: x, y, x, y. It must be given.
-        pub line(const with_line): Option<[Length; 4]> = None,
-        /// Localizations count whose distance from the line is at most half of this. It must be given.
-        pub width(const with_width): Option<Length> = None,
-        /// The length of a bin along the line. If not given: half the median uncertainty, rounded, but such that there are 20 to 500 bins.
-        pub step(const with_step): Option<Length> = None,
-        /// Only localizations for which this condition holds count.
-        pub filter(with_filter): Option<String> = None,
+        /// Where the line begins and ends, in the unit of the table or with a unit, as in 1um,2um,1.4um,2um.
+        ///
+        /// It must be given: x, y, x, y.
+        pub line(const with_line)[
+            long, value_name = "X0,Y0,X1,Y1", value_parser = several::<Length, 4>, allow_hyphen_values = true, required = true
+        ]: Option<[Length; 4]> = None,
+        /// How wide the strip along the line is in which localizations count, in the unit of the table or with a unit.
+        ///
+        /// It must be given.
+        pub width(const with_width)[long, value_name = "LENGTH", required = true]: Option<Length> = None,
+        /// The length of a bin along the line, in the unit of the table or with a unit. If not given: half the median uncertainty, rounded, but
+        /// such that there are 20 to 500 bins.
+        pub step(const with_step)[long, value_name = "LENGTH"]: Option<Length> = None,
+        /// Count only localizations for which this condition holds, as in `spotfit filter`.
+        pub filter(with_filter)[long, value_name = "CONDITION"]: Option<String> = None,
     }
 }
 

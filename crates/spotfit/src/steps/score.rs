@@ -21,37 +21,23 @@ use crate::{Length, OutOfRange};
 const ALPHA: f64 = 1.0;
 const ALPHA_Z: f64 = 0.5;
 
-/// How localizations are compared with a truth.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct ScoreOptions {
-    /// A localization may be this far from its spot, in x and y.
-    pub radius: Length,
-    /// The same along z, where both tables have heights; twice `radius` if not given.
-    pub radius_z: Option<Length>,
-    /// Spots nearer to the edge of the frame than this do not count, nor do localizations there that have no partner.
-    pub border: Length,
-    /// The width of the frames in pixels, where `border` needs it and no table says it.
-    pub width: Option<usize>,
-    /// Their height.
-    pub height: Option<usize>,
-}
-
-impl Default for ScoreOptions {
-    fn default() -> Self {
-        let (radius, border) = (Length::from(250.0), Length::from(0.0));
-        Self { radius, radius_z: None, border, width: None, height: None }
-    }
-}
-
-impl ScoreOptions {
-    fit_core::__setters! {
-        const with_radius: radius: Length,
-        const with_radius_z: radius_z: Option<Length>,
-        const with_border: border: Length,
-        const with_width: width: Option<usize>,
-        const with_height: height: Option<usize>,
+fit_core::__options! {
+    /// How localizations are compared with a truth.
+    #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[cfg_attr(feature = "clap", derive(clap::Args))]
+    #[serde(default, deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct ScoreOptions {
+        /// How far a localization may be from its spot, in nanometres or with a unit, as in 2px.
+        pub radius(const with_radius) default_value_t[long, value_name = "LENGTH"]: Length = Length::from(250.0),
+        /// The same along z, where both tables have heights; twice `radius` if not given.
+        pub radius_z(const with_radius_z)[long, value_name = "LENGTH"]: Option<Length> = None,
+        /// Leave out spots nearer to the edge of the frame than this, and localizations there that are of no spot.
+        pub border(const with_border) default_value_t[long, value_name = "LENGTH"]: Length = Length::from(0.0),
+        /// Width of the frames in pixels, where `border` needs it and no table says it.
+        pub width(const with_width)[help_heading = "Tables", long, value_name = "PX"]: Option<usize> = None,
+        /// Height of the frames in pixels.
+        pub height(const with_height)[help_heading = "Tables", long, value_name = "PX"]: Option<usize> = None,
     }
 }
 

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -304,6 +305,24 @@ pub enum PixelScale {
     Nanometres(f64),
     /// It is not known, whatever the metadata say.
     Unknown,
+}
+
+/// A text is no size of a pixel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("neither a number nor px")]
+pub struct PixelScaleError;
+
+/// A number of nanometres; or `px`, for lengths in pixels.
+impl FromStr for PixelScale {
+    type Err = PixelScaleError;
+
+    fn from_str(text: &str) -> Result<Self, PixelScaleError> {
+        if text == "px" {
+            return Ok(Self::Unknown);
+        }
+        let number = text.strip_suffix("nm").unwrap_or(text).trim();
+        number.parse().map(Self::Nanometres).map_err(|_| PixelScaleError)
+    }
 }
 
 impl PixelScale {

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use super::words::counted_or_none;
 use super::{Listener, Sink, Source, StepError};
+#[cfg(feature = "clap")]
+use crate::arguments::choice;
 use crate::astigmatism::file::{CalibrationFileError, load_with_pixel_size};
 use crate::astigmatism::find::{Depth, DepthStatus, FindOptions, Finder, Measure};
 use crate::astigmatism::table::{TableDepthError, TableFinder, set_depths};
@@ -14,19 +16,23 @@ use crate::yaml::YamlError;
 fit_core::__options! {
     /// How heights are found.
     #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[cfg_attr(feature = "clap", derive(clap::Args))]
     #[serde(default, deny_unknown_fields)]
     #[non_exhaustive]
     pub struct ZOptions {
-        /// The file of the calibration, of Spotfit or Picasso. It must be given.
-        pub calibration(with_calibration): Option<PathBuf> = None,
-        /// The measure that is minimal at the height that is found.
-        pub measure(const with_measure): Measure = Measure::default(),
+        /// The calibration, of `spotfit calibrate` or Picasso.
+        ///
+        /// It is a file, and must be given.
+        pub calibration(with_calibration)[long, value_name = "CALIBRATION.yaml", required = true]: Option<PathBuf> = None,
+        /// What is least at the z that is found: mahalanobis, the distance of the widths in standard deviations; or roots, that
+        /// of their square roots, as in Picasso.
+        pub measure(const with_measure)[long, value_name = "MEASURE", value_parser = choice::<Measure>(), default_value = "mahalanobis"]: Measure = Measure::default(),
         /// Side of the windows in which the spots were fitted, in pixels: odd, 5 to 63. The errors of the widths depend on it. If not
         /// given, it follows from `background_std` and `chi2` of the table; otherwise it is that of the calibration, or 13.
         #[serde(rename = "box")]
-        pub box_size(const with_box_size): Option<usize> = None,
-        /// Drop localizations whose height was not found.
-        pub found(const with_found): bool = false,
+        pub box_size(const with_box_size)[skip]: Option<usize> = None,
+        /// Drop localizations whose z was not found: beyond the range, ambiguous, or far from the calibration.
+        pub found(const with_found)[long]: bool = false,
     }
 }
 

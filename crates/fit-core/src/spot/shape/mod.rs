@@ -201,6 +201,13 @@ impl Shape {
         Self::FixedSigma(FixedSigma { sigma })
     }
 
+    /// Those whose widths are fitted, by their names.
+    pub const NAMED: [(&'static str, Self); 3] = [
+        (ShapeName::Circular.word(), Self::Circular(Circular)),
+        (ShapeName::Elliptical.word(), Self::Elliptical(Elliptical)),
+        (ShapeName::Rotated.word(), Self::Rotated(Rotated)),
+    ];
+
     /// Its name.
     pub const fn name(&self) -> ShapeName {
         match self {

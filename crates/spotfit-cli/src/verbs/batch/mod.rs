@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &BatchArguments) -> Result<(), CliError> {
         .with_jobs(arguments.jobs.into())
         .with_overwrite(*overwrite);
     let board = Board::new(*overwrite);
-    let preset = arguments.preset.path();
+    let preset = arguments.preset.preset.clone();
     let done = match (&arguments.follow, manifest) {
         (Some(folder), _) => {
             let method = plan::method(&arguments.typed, preset, &options)?;

@@ -1,15 +1,15 @@
 //! The words of `localize` as they were typed, so that a line of the manifest can change some of them.
 
-use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use crate::error::misunderstood;
 use crate::words::localize::LocalizeWords;
+use crate::words::written::{Names, names};
 use spotfit::steps::preset::nearest;
 
 /// What stands for the presence of a word that takes no value.
@@ -75,7 +75,7 @@ impl Typed {
                 }
                 _ => {}
             }
-            let is_path = arg.get_value_parser().type_id() == TypeId::of::<PathBuf>();
+            let is_path = names(arg) == Names::Read;
             let is_file = is_path && cell != "-";
             // A relative path in a manifest counts from the manifest's folder.
             let value = if is_file { folder.join(cell).into() } else { cell.into() };

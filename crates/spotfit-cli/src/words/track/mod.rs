@@ -4,20 +4,19 @@ mod outputs;
 mod simulated;
 mod source;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
 use crate::error::CliError;
 use crate::words::camera_from::{CameraFromArguments, of_movie};
 use crate::words::locs::plain;
-use crate::words::movie_options::{Lengths, parse_lengths, scale};
 use crate::words::spot_options::SpotOptions;
-use spotfit::steps::Listener;
 use spotfit::steps::localize::{CameraOptions, Given};
 use spotfit::steps::track::{TrackOptions, places};
+use spotfit::steps::{Listener, PixelScale};
 use spotfit::track::{Smooth, TrackBeads};
-use spotfit::{FitterOptions, InstructionSet, Length, Options, track};
+use spotfit::{FitterOptions, InstructionSet, Options};
 
 pub(crate) use outputs::OutputWords;
 pub(crate) use source::{Opened, SourceWords};
@@ -29,15 +28,6 @@ pub(crate) struct TrackWords {
     /// as those of `spotfit localize`.
     #[arg(help_heading = "Beads", long, default_value = "32", value_name = "N|BEADS.csv")]
     beads: String,
-    /// How many false beads may be found in a million pixels of noise alone.
-    #[arg(help_heading = "Beads", long, default_value_t = track::TrackOptions::default().false_rate, value_name = "R")]
-    false_rate: f64,
-    /// How far from its expected place a bead that is gone is looked for, in pixels.
-    #[arg(help_heading = "Beads", long, default_value_t = track::TrackOptions::default().reach, value_name = "PX")]
-    reach: usize,
-    /// A bead that was not seen in so many frames is lost, and looked for in the whole frame.
-    #[arg(help_heading = "Beads", long, default_value_t = track::TrackOptions::default().patience, value_name = "FRAMES")]
-    patience: u32,
     /// How the drift is smoothed over time: none, each frame for itself; exponential, the mean of the last --smooth-frames; or kalman, a
     /// filter of constant velocity.
     #[arg(help_heading = "Drift", long, value_enum, default_value = "none", value_name = "SMOOTH")]
@@ -49,28 +39,12 @@ pub(crate) struct TrackWords {
     /// filter learns it if it is not given.
     #[arg(help_heading = "Drift", long, value_name = "PX")]
     wander: Option<f64>,
-    /// The sample may turn; without this it only moves.
-    #[arg(help_heading = "Drift", long)]
-    rotation: bool,
-    /// The sample may grow or shrink.
-    #[arg(help_heading = "Drift", long)]
-    scale: bool,
     /// Size of a pixel in nanometres, or px for drift in pixels. Without it, the size that the movie's metadata give; if they give none,
     /// drift is in pixels.
-    #[arg(help_heading = "Drift", long, value_name = "NM|px", value_parser = parse_lengths)]
-    pixel_size: Option<Lengths>,
-    /// Find the drift along z from the widths of the beads, by this calibration of `spotfit calibrate` or Picasso. The shape is
-    /// elliptical then.
-    #[arg(help_heading = "Fit", long, value_name = "CALIBRATION.yaml")]
-    calibration: Option<PathBuf>,
-    /// Fit x, y and z of the beads with this measured PSF, in place of a Gaussian: an .hdf5 file of `spotfit calibrate --spline` or of
-    /// Picasso. The estimator is maximum likelihood then, if nothing else is said.
-    #[arg(help_heading = "Fit", long, value_name = "PSF.hdf5", conflicts_with = "calibration")]
-    psf: Option<PathBuf>,
-    /// Side of the fitted windows, in pixels or with a unit, as in 900nm; odd [default: 9; with --calibration that of the beads, with --psf
-    /// the largest up to 13 that leaves 5 pixels of the PSF around].
-    #[arg(help_heading = "Fit", long = "box", value_name = "LENGTH")]
-    box_size: Option<Length>,
+    #[arg(help_heading = "Drift", long, value_name = "NM|px")]
+    pixel_size: Option<PixelScale>,
+    #[command(flatten)]
+    options: TrackOptions,
     /// Vector instructions: avx512, avx2, neon or portable; the fastest by default.
     #[arg(help_heading = "Fit", long, value_name = "SET")]
     instruction_set: Option<InstructionSet>,
@@ -91,10 +65,11 @@ impl TrackWords {
     /// The files that these words name, each with what it is for.
     pub(crate) fn files(&self) -> Vec<(&'static str, &Path)> {
         let beads = self.beads_file().map(|file| ("beads", file));
-        let calibration = self.calibration.as_deref().map(|file| ("calibration", file));
+        let calibration = self.options.calibration.as_ref().and_then(Given::file);
+        let calibration = calibration.map(|file| ("calibration", file));
         let camera = self.spot.camera_path().map(|file| ("camera", file));
-        let psf = self.psf.as_deref().map(|file| ("psf", file));
-        let cameras = self.camera_from.file().map(|file| ("cameras", file));
+        let psf = self.options.psf.as_ref().and_then(Given::file).map(|file| ("psf", file));
+        let cameras = self.camera_from.cameras.as_deref().map(|file| ("cameras", file));
         [beads, calibration, psf, camera, cameras].into_iter().flatten().collect()
     }
 
@@ -104,12 +79,12 @@ impl TrackWords {
         source: &SourceWords,
         listener: &dyn Listener,
     ) -> Result<CameraOptions, CliError> {
-        let camera = self.camera_from.with(self.spot.camera_options());
-        if !self.camera_from.is_asked() {
+        let camera = self.camera_from.with(self.spot.camera.clone());
+        if self.camera_from.camera_from.is_none() {
             return Ok(camera);
         }
         let mut stack = source.movie()?;
-        Ok(of_movie(&camera, &mut stack, scale(self.pixel_size), listener)?)
+        Ok(of_movie(&camera, &mut stack, self.pixel_size.unwrap_or_default(), listener)?)
     }
 
     /// The file with places of beads, if it is one.
@@ -135,25 +110,18 @@ impl TrackWords {
         stop_after: Option<u64>,
         camera: CameraOptions,
     ) -> Result<TrackOptions, CliError> {
-        if self.psf.is_some() {
+        if self.options.psf.is_some() {
             self.spot.refuse_gaussians()?;
         }
         let fit = FitterOptions::from(self.spot.shaped(Options::default()));
-        let options = TrackOptions::default()
+        let options = self.options.clone();
+        let options = options
             .with_smooth(self.smooth()?)
-            .with_box_size(self.box_size)
             .with_fitter(fit.with_instruction_set(self.instruction_set))
-            .with_fixed_sigma(self.spot.fixed_sigma().map(str::to_owned))
-            .with_estimator(self.spot.asked_estimator())
+            .with_fixed_sigma(self.spot.fixed_sigma.clone())
+            .with_estimator(self.spot.estimator)
             .with_camera(camera)
-            .with_calibration(self.calibration.clone().map(Given::File))
-            .with_psf(self.psf.clone().map(Given::File))
-            .with_pixel_size(scale(self.pixel_size))
-            .with_false_rate(self.false_rate)
-            .with_reach(self.reach)
-            .with_patience(self.patience)
-            .with_rotation(self.rotation)
-            .with_scale(self.scale)
+            .with_pixel_size(self.pixel_size.unwrap_or_default())
             .with_stop_after(stop_after);
         let beads = match self.beads.parse() {
             Ok(most) => TrackBeads::Auto(most),

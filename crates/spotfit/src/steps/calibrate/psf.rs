@@ -18,35 +18,21 @@ const FEWEST_FRAMES: usize = 5;
 /// The most pixels of all beads: a gigabyte.
 const MOST_PIXELS: usize = 1 << 28;
 
-/// How a PSF is measured.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct PsfOptions {
-    /// How the stacks were taken.
-    pub stack: StackOptions,
-    /// Side of the boxes of beads, in pixels; odd. The PSF is about as large, so choose some pixels more than the windows that are to
-    /// be fitted with it.
-    pub box_size: usize,
-    /// The distance of the PSF's planes in z, in nanometres. Range: 1 to 1000.
-    pub planes: f64,
-    /// Threads; 0 takes one for each processor.
-    pub threads: usize,
-}
-
-impl Default for PsfOptions {
-    fn default() -> Self {
-        let PsfCalibrationOptions { step: planes, threads, .. } = PsfCalibrationOptions::default();
-        Self { stack: StackOptions::default(), box_size: 17, planes, threads }
-    }
-}
-
-impl PsfOptions {
-    fit_core::__setters! {
-        const with_stack: stack: StackOptions,
-        const with_box_size: box_size: usize,
-        const with_planes: planes: f64,
-        const with_threads: threads: usize,
+fit_core::__options! {
+    /// How a PSF is measured.
+    #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    #[non_exhaustive]
+    pub struct PsfOptions {
+        /// How the stacks were taken.
+        pub stack(const with_stack): StackOptions = StackOptions::default(),
+        /// Side of the boxes of beads, in pixels; odd. The PSF is about as large, so choose some pixels more than the windows that are to
+        /// be fitted with it.
+        pub box_size(const with_box_size): usize = 17,
+        /// The distance of the PSF's planes in z, in nanometres. Range: 1 to 1000.
+        pub planes(const with_planes): f64 = PsfCalibrationOptions::default().step,
+        /// Threads; 0 takes one for each processor.
+        pub threads(const with_threads): usize = PsfCalibrationOptions::default().threads,
     }
 }
 

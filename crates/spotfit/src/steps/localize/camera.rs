@@ -45,22 +45,30 @@ fit_core::__options! {
         derive(serde::Serialize, serde::Deserialize),
         serde(default, deny_unknown_fields)
     )]
+    #[cfg_attr(feature = "clap", derive(clap::Args))]
     #[non_exhaustive]
     pub struct CameraOptions {
-        /// The value of a dark pixel, in ADU.
-        pub baseline(const with_baseline): Option<f64> = None,
-        /// Photo-electrons per ADU, before EM gain.
-        pub sensitivity(const with_sensitivity): Option<f64> = None,
+        /// The value of a dark pixel, in ADU. With any camera option, amplitude and background are photo-electrons;
+        /// without, they are counts.
+        pub baseline(const with_baseline)[help_heading = "Camera", long, value_name = "ADU"]: Option<f64> = None,
+        /// Photo-electrons per ADU (before EM gain).
+        pub sensitivity(const with_sensitivity)[help_heading = "Camera", long, value_name = "E/ADU"]: Option<f64> = None,
         /// EM gain of an EMCCD camera.
-        pub em_gain(const with_em_gain): Option<f64> = None,
-        /// Read noise in photo-electrons.
-        pub read_noise(const with_read_noise): Option<f64> = None,
-        /// The maps of a camera whose pixels differ, in place of baseline and read noise. The sensitivity is for maps without gain.
-        pub maps(with_maps): Option<Given<CameraMap>> = None,
+        pub em_gain(const with_em_gain)[help_heading = "Camera", long, value_name = "G"]: Option<f64> = None,
+        /// Read noise of the camera in photo-electrons, for maximum likelihood, errors and uncertainties.
+        pub read_noise(const with_read_noise)[help_heading = "Camera", long, value_name = "E"]: Option<f64> = None,
+        /// The maps of an sCMOS camera, instead of baseline, sensitivity and read noise: an NPZ file with arrays offset
+        /// (ADU), gain (ADU per photo-electron) and variance (ADU²), each (height, width) of the camera's frame, a folder
+        /// with each as .npy or .tif, or a camera calibration of Picasso (.hdf5); if that has no gain, give `sensitivity`.
+        /// Pixels with a gain of 0, or with NaN anywhere, are masked: fits ignore them.
+        pub maps(with_maps)[
+            help_heading = "Camera", long = "camera", value_name = "MAPS", conflicts_with_all = ["baseline", "read_noise"],
+            value_hint = clap::ValueHint::AnyPath
+        ]: Option<Given<CameraMap>> = None,
         /// What says the numbers that are not given. Default: nothing does.
-        pub from(const with_from): Option<CameraFrom> = None,
+        pub from(const with_from)[skip]: Option<CameraFrom> = None,
         /// A table of cameras by their names, besides the one that is known here, for [`CameraFrom::Metadata`].
-        pub cameras(with_cameras): Option<PathBuf> = None,
+        pub cameras(with_cameras)[skip]: Option<PathBuf> = None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Files that options name, and the content of such files.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +16,12 @@ pub enum Given<T> {
     /// Its content.
     #[cfg_attr(feature = "serde", serde(skip))]
     Content(Arc<T>),
+}
+
+impl<T> From<OsString> for Given<T> {
+    fn from(file: OsString) -> Self {
+        Self::File(file.into())
+    }
 }
 
 impl<T> Given<T> {

@@ -4,12 +4,17 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "clap")]
+use clap::ValueHint;
+
 use super::camera::CameraOptions;
 use super::defects::DefectsOption;
 use super::frame_time::FrameTime;
 use super::given::Given;
 use super::lengths::{fixed_sigma, roi};
 use super::psf::PsfOption;
+#[cfg(feature = "clap")]
+use crate::arguments::choice;
 use crate::astigmatism::file::{CalibrationFileError, load_with_pixel_size};
 use crate::astigmatism::find::Finder;
 use crate::localize::{self, Positions};
@@ -41,54 +46,87 @@ fit_core::__options! {
         derive(serde::Serialize, serde::Deserialize),
         serde(default, deny_unknown_fields)
     )]
+    #[cfg_attr(feature = "clap", derive(clap::Args))]
     #[non_exhaustive]
     pub struct LocalizeOptions {
         /// What depends on no movie and no file. What the other options say replaces it: box, region, positions, camera and
         /// maps, defects, calibration, PSF, estimator, background, and the limits and known widths of sigma that are given.
+        #[cfg_attr(feature = "clap", command(flatten))]
         pub localizer(with_localizer): localize::LocalizeOptions = localize::LocalizeOptions::default(),
         /// The camera.
-        pub camera(with_camera): CameraOptions = CameraOptions::default(),
-        /// Side of the windows, in pixels if it has no unit; in nanometres the nearest odd number of pixels. Default:
-        /// [`localize::LocalizeOptions::usual_box`].
-        pub box_size(const with_box_size): Option<Length> = None,
-        /// Where to look: first column, first row, columns, rows, as in `0,0,64,64` or `0,0,12.8um,12.8um`.
-        pub roi(with_roi): Option<String> = None,
+        pub camera(with_camera)[skip]: CameraOptions = CameraOptions::default(),
+        /// Side of the fitted windows, in pixels or with a unit, as in 700nm; odd. About 4 sigma + 3 is a good choice \[default: 7; with
+        /// `calibration` that of the beads, with `psf` the largest up to 13 that leaves 5 pixels of the PSF around\].
+        ///
+        /// In nanometres it is the nearest odd number of pixels. See [`localize::LocalizeOptions::usual_box`].
+        pub box_size(const with_box_size)[help_heading = "Fit", long = "box", value_name = "LENGTH"]: Option<Length> = None,
+        /// Where to look for spots: first column, first row, columns, rows; in pixels or with units, as in 0,0,12.8um,12.8um.
+        pub roi(with_roi)[help_heading = "Detection", long, value_name = "X,Y,W,H"]: Option<String> = None,
         /// The known width of spots in place of the shape, as in `130nm` or `1.2,1.4` along x and y; in pixels if it has no unit.
-        pub fixed_sigma(with_fixed_sigma): Option<String> = None,
+        pub fixed_sigma(with_fixed_sigma)[skip]: Option<String> = None,
         /// The smallest sigma, in pixels if it has no unit.
-        pub sigma_min(const with_sigma_min): Option<Length> = None,
+        pub sigma_min(const with_sigma_min)[skip]: Option<Length> = None,
         /// The largest sigma, in pixels if it has no unit.
-        pub sigma_max(const with_sigma_max): Option<Length> = None,
+        pub sigma_max(const with_sigma_max)[skip]: Option<Length> = None,
         /// The estimator. Default: least squares; with a PSF, or with emitters that may overlap, maximum likelihood.
-        pub estimator(const with_estimator): Option<Estimator> = None,
+        pub estimator(const with_estimator)[skip]: Option<Estimator> = None,
         /// The background. Default: not negative for maximum likelihood, if that is given, there is no PSF, and emitters do not overlap; otherwise
         /// free.
-        pub background(const with_background): Option<Background> = None,
-        /// Positions to fit in place of detected spots: a table of localizations, or `-` for standard input.
-        pub positions(with_positions): Option<Given<Positions>> = None,
-        /// Defective pixels. Default: nothing is masked, and a note says so if the first frames show any.
-        pub defects(with_defects): Option<DefectsOption> = None,
-        /// A calibration by which z follows from the two widths. The shape is elliptical then, if it would be circular.
-        pub calibration(with_calibration): Option<Given<Finder>> = None,
-        /// A measured PSF, with which x, y and z are fitted, or that the movie's own is to be learnt. By maximum likelihood, if nothing else is said.
-        pub psf(with_psf): Option<PsfOption> = None,
-        /// The most frames that a PSF is learnt from, taken from all of the movie. Range: 1 or more. Default: 1000.
-        pub learn_frames(const with_learn_frames): Option<usize> = None,
-        /// The radius within which Gaussians get all of their light, an aperture correction; in pixels if it has no unit. Range: 3 to 32 pixels. Not with a
-        /// PSF.
-        pub aperture(const with_aperture): Option<Length> = None,
-        /// The frames from A to B, `A:B`, counted from 1; both are meant, and either may be left out.
-        pub frames(with_frames): Option<String> = None,
-        /// Only localizations for which this condition holds are written.
-        pub filter(with_filter): Option<String> = None,
-        /// When frames were taken, for a column `time` in seconds since the first. Default: there is none.
-        pub frame_time(with_frame_time): Option<FrameTime> = None,
+        pub background(const with_background)[skip]: Option<Background> = None,
+        /// Fit these positions instead of detecting spots: a CSV file with columns frame (from 0), x and y in pixels, or any
+        /// table of localizations, .csv or .hdf5. The id of a localization is its row, from 1. (0, 0) is where the record beside the
+        /// table says, or else, in tables in nanometres, where `origin` says.
+        ///
+        /// `-` is standard input.
+        pub positions(with_positions)[
+            help_heading = "Detection", long, value_name = "POS", conflicts_with = "roi", value_hint = ValueHint::AnyPath
+        ]: Option<Given<Positions>> = None,
+        /// Mask defective pixels, so that none is found as a spot and no fit looks at it: auto finds hot, flickering and dark ones in the first
+        /// frames; or a mask, an array (height, width) that is not 0 where a pixel is defective; none says that there are none. Without it
+        /// nothing is masked, but a warning tells of defects.
+        pub defects(with_defects)[help_heading = "Camera", long, value_name = "auto|MASK.npy|none"]: Option<DefectsOption> = None,
+        /// Find z of every spot from its widths, by this calibration of `spotfit calibrate` or Picasso. The shape is elliptical then.
+        /// Adds z, its uncertainty, the distance of the widths from the calibration in standard deviations (z_distance), and
+        /// z_status: found, below or above the range, ambiguous, far from the calibration, or invalid.
+        pub calibration(with_calibration)[
+            help_heading = "Fit", long, value_name = "CALIBRATION.yaml", value_hint = ValueHint::AnyPath
+        ]: Option<Given<Finder>> = None,
+        /// Fit x, y and z of every spot with this measured PSF, in place of a Gaussian: an .hdf5 file of `spotfit calibrate --spline`, of
+        /// `spotfit psf`, or of Picasso (spline-3d); or learn it first from the spots of the movie itself: where they tell too little, a warning
+        /// says why, and spots have Gaussians. The estimator is maximum likelihood then, if nothing else is said. A PSF that was learnt gives no
+        /// z; one of beads adds z and its uncertainty; z_distance, by
+        /// how many standard deviations the residuals exceed the noise; and z_status: found, below or above (kept by default; drop them by
+        /// --filter 'z_status == found'), with `keep_all` invalid too. sigma is that of the Gaussian that is as compact as the PSF at that z.
+        pub psf(with_psf)[
+            help_heading = "Fit", long, value_name = "learn|PSF.hdf5", conflicts_with = "calibration", value_hint = ValueHint::AnyPath
+        ]: Option<PsfOption> = None,
+        /// The most frames that a PSF is learnt from, taken from all of the movie \[default: 1000\].
+        ///
+        /// Range: 1 or more.
+        pub learn_frames(const with_learn_frames)[help_heading = "Fit", long, value_name = "N"]: Option<usize> = None,
+        /// Photons of Gaussians are those of the spot's core: multiply them by what isolated spots of the first frames have within this radius
+        /// over the photons of their Gaussians, an aperture correction. In pixels or with a unit, as in 800nm.
+        ///
+        /// Range: 3 to 32 pixels.
+        pub aperture(const with_aperture)[help_heading = "Fit", long, value_name = "LENGTH", conflicts_with = "psf"]: Option<Length> = None,
+        /// Frames to localize, from A to B, counted from 1; both are meant, and either may be left out.
+        pub frames(with_frames)[help_heading = "Movie", long, value_name = "A:B"]: Option<String> = None,
+        /// Write only localizations for which this condition holds, such as 'photons > 300 & uncertainty < 20': see `spotfit
+        /// filter`.
+        pub filter(with_filter)[help_heading = "Output", long, value_name = "CONDITION"]: Option<String> = None,
+        /// Add a column time, in seconds since the first frame: frames were taken every so many seconds, or metadata, as the movie's
+        /// metadata say.
+        pub frame_time(with_frame_time)[help_heading = "Movie", long, value_name = "SECONDS|metadata"]: Option<FrameTime> = None,
         /// The size of a pixel.
-        pub pixel_size(const with_pixel_size): PixelScale = PixelScale::default(),
-        /// Where (0, 0) is, except in Picasso's tables.
-        pub origin(const with_origin): Origin = Origin::default(),
+        pub pixel_size(const with_pixel_size)[skip]: PixelScale = PixelScale::default(),
+        /// Where (0, 0) is: at the centre of the first pixel, or at its corner, as in ThunderSTORM.
+        ///
+        /// In Picasso's tables it is at the centre.
+        pub origin(const with_origin)[
+            help_heading = "Output", long, value_parser = choice::<Origin>(), default_value = "centre", value_name = "ORIGIN"
+        ]: Origin = Origin::default(),
         /// The [preset](crate::steps::preset) that some of these are of: records name it among the inputs.
-        pub preset(with_preset): Option<PathBuf> = None,
+        pub preset(with_preset)[skip]: Option<PathBuf> = None,
     }
 }
 

@@ -1,7 +1,6 @@
 //! The PSF of spots, by the option `psf`.
 
-use std::path::PathBuf;
-use std::str::FromStr;
+use std::ffi::OsString;
 
 use super::given::Given;
 use crate::psf::Psf;
@@ -21,15 +20,10 @@ pub enum PsfOption {
     Given(Given<Psf>),
 }
 
-impl FromStr for PsfOption {
-    type Err = std::convert::Infallible;
-
-    /// `learn` or a file.
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(match text {
-            "learn" => Self::Learn,
-            path => Self::Given(Given::File(PathBuf::from(path))),
-        })
+/// `learn` or a file.
+impl From<OsString> for PsfOption {
+    fn from(word: OsString) -> Self {
+        if word == "learn" { Self::Learn } else { Self::Given(word.into()) }
     }
 }
 

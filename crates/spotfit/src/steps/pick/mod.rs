@@ -18,13 +18,14 @@ const STRIDE: usize = 1 << 12;
 fit_core::__options! {
     /// Which parts are looked at.
     #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[cfg_attr(feature = "clap", derive(clap::Args))]
     #[serde(default, deny_unknown_fields)]
     #[non_exhaustive]
     pub struct PickOptions {
         /// The parts. There must be one.
-        pub picks(with_picks): Vec<Pick> = Vec::new(),
-        /// Only localizations for which this condition holds count.
-        pub filter(with_filter): Option<String> = None,
+        pub picks(with_picks)[skip]: Vec<Pick> = Vec::new(),
+        /// Look only at localizations for which this condition holds, as in `spotfit filter`.
+        pub filter(with_filter)[long, value_name = "CONDITION"]: Option<String> = None,
     }
 }
 

@@ -6,6 +6,8 @@ use std::str::FromStr;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+#[cfg(feature = "clap")]
+use crate::arguments::{choice, several};
 use crate::render::{ColourMap, MOST_PIXELS};
 use crate::steps::StepError;
 use crate::table::Meaning;
@@ -14,41 +16,56 @@ use crate::{Length, OutOfRange};
 fit_core::__options! {
     /// What a picture of tables looks like.
     #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[cfg_attr(feature = "clap", derive(clap::Args))]
     #[serde(default, deny_unknown_fields)]
     #[non_exhaustive]
     pub struct RenderOptions {
-        /// Side of a pixel of the picture. If not given, it is half the median uncertainty, rounded, and more if the field is large or
-        /// localizations are few.
-        pub pixel(const with_pixel): Option<Length> = None,
-        /// Left, top, right and bottom edge of what is shown; without a unit they are in that of the table. If not given: the field
-        /// of view, if the table says it, or else all localizations but those far from all others.
-        pub extent(const with_extent): Option<[Length; 4]> = None,
-        /// How wide each spot is.
-        pub blur(const with_blur): Blur = Blur::default(),
+        /// Side of a pixel of the picture, in nanometres or with a unit, as in 0.1px. If not given: half the median uncertainty,
+        /// rounded; more in large fields and where there are few localizations.
+        pub pixel(const with_pixel)[long, value_name = "LENGTH"]: Option<Length> = None,
+        /// The part that is shown, in the unit of the table or with a unit, as in 0um,0um,5um,5um. X0 and Y0 are the left edge of
+        /// the first column and the upper edge of the first row; a pixel has its left and upper edge, not its right and lower one.
+        /// If not given: the field of view, if the table says it, or else all localizations but those far from all others.
+        pub extent(const with_extent)[
+            long, value_name = "X0,Y0,X1,Y1", value_parser = several::<Length, 4>, allow_hyphen_values = true
+        ]: Option<[Length; 4]> = None,
+        /// How wide each spot is: uncertainty, but no less than a pixel; average (all as wide as the median uncertainty);
+        /// a standard deviation in nanometres or with a unit, as in 0.1px; or none, which counts the localizations in each pixel.
+        pub blur(const with_blur) default_value_t[long, value_name = "WIDTH"]: Blur = Blur::default(),
         /// The colours: inferno if not given, or turbo for values.
-        pub colour_map(const with_colour_map): Option<ColourMap> = None,
-        /// The column that colours show; `density` shows density only. If not given: `z`, if the table has it and no `colour_map` is
-        /// given.
-        pub colour_by(with_colour_by): Option<String> = None,
-        /// The values with the first and the last colour; if not given, the 1st and the 99th percentile of the localizations.
-        pub colour_range(const with_colour_range): Option<[f64; 2]> = None,
-        /// A colour for each table. Several tables are magenta, green, cyan, yellow, … if none is given.
-        pub colours(with_colours): Vec<Colour> = Vec::new(),
-        /// Show only the localizations for which this condition holds; before the drift is taken out.
-        pub filter(with_filter): Option<String> = None,
+        pub colour_map(const with_colour_map)[
+            help_heading = "Colours", long, value_parser = choice::<ColourMap>(), value_name = "COLOURS"
+        ]: Option<ColourMap> = None,
+        /// The column that colours show, such as z, frame or photons: the hue is its value, the brightness the density. If not
+        /// given: z, if the table has it and no `colour_map` is given. density shows density only.
+        pub colour_by(with_colour_by)[
+            help_heading = "Colours", long, value_name = "COLUMN", conflicts_with_all = ["colours", "raw"]
+        ]: Option<String> = None,
+        /// The values with the first and the last colour; if not given, a hundredth of the localizations is below and above.
+        pub colour_range(const with_colour_range)[
+            help_heading = "Colours", long, value_name = "A,B", value_parser = several::<f64, 2>, allow_hyphen_values = true
+        ]: Option<[f64; 2]> = None,
+        /// A colour for each table: red, green, blue, cyan, magenta, yellow, orange, white, or as in #ff8000. Several tables are
+        /// magenta, green, cyan, yellow, … if not given.
+        pub colours(with_colours)[
+            help_heading = "Colours", long, value_name = "COLOUR,…", value_delimiter = ',', conflicts_with_all = ["colour_map", "raw"]
+        ]: Vec<Colour> = Vec::new(),
+        /// Show only the localizations for which this holds, as in `spotfit filter`; before the drift is taken out.
+        pub filter(with_filter)[long, value_name = "CONDITION"]: Option<String> = None,
         /// Share of the lit pixels that are saturated. If not given: 0.05; up to 0.2 where the picture would be dark, less where it
         /// would be bright nearly everywhere.
-        pub saturated(const with_saturated): Option<f64> = None,
-        /// Brightness is density to this power: below 1, faint parts become brighter.
-        pub gamma(const with_gamma): f64 = 1.0,
-        /// Length of the scale bar; without a unit it is in that of the table. 0 for no bar and no legend; a round length if not given.
-        pub scale_bar(const with_scale_bar): Option<Length> = None,
-        /// Give the density itself, localizations per pixel.
-        pub raw(const with_raw): bool = false,
+        pub saturated(const with_saturated)[help_heading = "Colours", long, value_name = "SHARE"]: Option<f64> = None,
+        /// Brightness is density to this power: below 1 what is faint becomes brighter.
+        pub gamma(const with_gamma) default_value_t[help_heading = "Colours", long, value_name = "POWER"]: f64 = 1.0,
+        /// Length of the scale bar, in the unit of the table or with a unit, as in 1um; 0 for no bar and no legend; a round length
+        /// if not given.
+        pub scale_bar(const with_scale_bar)[long, value_name = "LENGTH"]: Option<Length> = None,
+        /// Write the density itself, localizations per pixel, as a .tif file with numbers of 32 bits.
+        pub raw(const with_raw)[long, conflicts_with = "colour_map", help_heading = "Output"]: bool = false,
         /// Also give the shades of a grey picture with 16 bits.
-        pub deep_grey(const with_deep_grey): bool = false,
+        pub deep_grey(const with_deep_grey)[skip]: bool = false,
         /// The most pixels that the picture may have; each takes 7 to 15 bytes of memory.
-        pub max_pixels(const with_max_pixels): usize = MOST_PIXELS,
+        pub max_pixels(const with_max_pixels) default_value_t[long, value_name = "N", help_heading = "Output"]: usize = MOST_PIXELS,
     }
 }
 

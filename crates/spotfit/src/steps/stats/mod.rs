@@ -14,6 +14,8 @@ mod spread;
 use std::collections::BTreeMap;
 use std::fmt;
 
+#[cfg(feature = "clap")]
+use clap::ArgAction;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::words::{condition, frames_of, go_on, symbol};
@@ -31,18 +33,23 @@ pub use spread::Spread;
 fit_core::__options! {
     /// What is to be found out about a table.
     #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    #[cfg_attr(feature = "clap", derive(clap::Args))]
     #[serde(default, deny_unknown_fields)]
     #[non_exhaustive]
     pub struct StatsOptions {
-        /// Also describe the rows for which this condition holds.
-        pub filter(with_filter): Option<String> = None,
+        /// Describe the rows for which this holds beside all rows; a condition as that of `spotfit filter`.
+        pub filter(with_filter)[long, value_name = "CONDITION"]: Option<String> = None,
         /// Find the precision from nearest neighbours ([`nena`](crate::statistics::nena())).
-        pub nena(const with_nena): bool = true,
+        pub nena(const with_nena)[
+            long = "no-nena", action = ArgAction::SetFalse, help = "Leave out the precision from nearest neighbours (NeNA)"
+        ]: bool = true,
         /// Find the resolution by Fourier ring correlation ([`frc`](crate::statistics::frc())).
-        pub frc(const with_frc): bool = true,
+        pub frc(const with_frc)[
+            long = "no-frc", action = ArgAction::SetFalse, help = "Leave out the resolution by Fourier ring correlation"
+        ]: bool = true,
         /// Also find out what only the page tells: the picture with which it begins, and rows that may have been localized twice.
         #[serde(skip)]
-        pub page(const with_page): bool = false,
+        pub page(const with_page)[skip]: bool = false,
     }
 }
 

@@ -1,5 +1,8 @@
 //! How drift is followed.
 
+#[cfg(feature = "clap")]
+use clap::ValueHint;
+
 use crate::astigmatism::find::Finder;
 use crate::psf::Psf;
 use crate::steps::localize::{CameraOptions, Given, LocalizeOptions, PsfOption};
@@ -8,109 +11,68 @@ use crate::table::{Info, Meaning, TableError, Unit};
 use crate::track::{self, Gates, Smooth, TrackBeads};
 use crate::{Estimator, FitterOptions, Length, localize};
 
-/// How drift is followed.
-#[derive(Clone, Debug)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct TrackOptions {
-    /// Which spots of the first frame are the beads.
-    pub beads: TrackBeads,
-    /// How the drift is smoothed over time.
-    pub smooth: Smooth,
-    /// Side of the windows, in pixels if it has no unit; in nanometres the nearest odd number of pixels. Default: that of
-    /// [`track::TrackOptions`], with a calibration or a PSF that of theirs.
-    pub box_size: Option<Length>,
-    /// The shape, the profile and the instruction set of the fit.
-    pub fitter: FitterOptions,
-    /// The known width of beads in place of the shape, as in `130nm` or `1.2,1.4` along x and y; in pixels if it has no unit.
-    pub fixed_sigma: Option<String>,
-    /// The estimator. Default: least squares.
-    pub estimator: Option<Estimator>,
-    /// The camera.
-    pub camera: CameraOptions,
-    /// A calibration by which z follows from the two widths. The shape is elliptical then.
-    pub calibration: Option<Given<Finder>>,
-    /// A measured PSF, with which x, y and z are fitted. The estimator is maximum likelihood then, if none is given.
-    pub psf: Option<Given<Psf>>,
-    /// The size of a pixel.
-    pub pixel_size: PixelScale,
-    /// False spots per million pixels when beads are looked for.
-    pub false_rate: f64,
-    /// What a bead must be like in a frame to be used.
-    pub gates: Gates,
-    /// How far from its expected place a bead that is gone is looked for, in pixels.
-    pub reach: usize,
-    /// After so many frames a bead is lost.
-    pub patience: u32,
-    /// Whether the sample may turn.
-    pub rotation: bool,
-    /// Whether the sample may grow or shrink.
-    pub scale: bool,
-    /// To end after so many frames.
-    pub stop_after: Option<u64>,
-}
-
-impl Default for TrackOptions {
-    fn default() -> Self {
-        let track::TrackOptions {
-            beads,
-            smooth,
-            fitter,
-            false_rate,
-            gates,
-            reach,
-            patience,
-            rotation,
-            scale,
-            ..
-        } = track::TrackOptions::default();
-        Self {
-            beads,
-            smooth,
-            box_size: None,
-            fitter,
-            fixed_sigma: None,
-            estimator: None,
-            camera: CameraOptions::default(),
-            calibration: None,
-            psf: None,
-            pixel_size: PixelScale::OfMovie,
-            false_rate,
-            gates,
-            reach,
-            patience,
-            rotation,
-            scale,
-            stop_after: None,
-        }
+fit_core::__options! {
+    /// How drift is followed.
+    #[derive(Clone, Debug)]
+    #[cfg_attr(
+        feature = "serde",
+        derive(serde::Serialize, serde::Deserialize),
+        serde(default, deny_unknown_fields)
+    )]
+    #[cfg_attr(feature = "clap", derive(clap::Args))]
+    #[non_exhaustive]
+    pub struct TrackOptions {
+        /// Which spots of the first frame are the beads.
+        pub beads(with_beads) skip[]: TrackBeads = track::TrackOptions::default().beads,
+        /// How the drift is smoothed over time.
+        pub smooth(const with_smooth) skip[]: Smooth = track::TrackOptions::default().smooth,
+        /// Side of the fitted windows, in pixels or with a unit, as in 900nm; odd \[default: 9; with `calibration` that of the beads, with
+        /// `psf` the largest up to 13 that leaves 5 pixels of the PSF around\].
+        pub box_size(const with_box_size)[help_heading = "Fit", long = "box", value_name = "LENGTH"]: Option<Length> = None,
+        /// The shape, the profile and the instruction set of the fit.
+        pub fitter(with_fitter)[skip]: FitterOptions = track::TrackOptions::default().fitter,
+        /// The known width of beads in place of the shape, as in `130nm` or `1.2,1.4` along x and y; in pixels if it has no unit.
+        pub fixed_sigma(with_fixed_sigma)[skip]: Option<String> = None,
+        /// The estimator. Default: least squares.
+        pub estimator(const with_estimator)[skip]: Option<Estimator> = None,
+        /// The camera.
+        pub camera(with_camera)[skip]: CameraOptions = CameraOptions::default(),
+        /// Find the drift along z from the widths of the beads, by this calibration of `spotfit calibrate` or Picasso. The shape is
+        /// elliptical then.
+        pub calibration(with_calibration)[
+            help_heading = "Fit", long, value_name = "CALIBRATION.yaml", value_hint = ValueHint::AnyPath
+        ]: Option<Given<Finder>> = None,
+        /// Fit x, y and z of the beads with this measured PSF, in place of a Gaussian: an .hdf5 file of `spotfit calibrate --spline` or of
+        /// Picasso. The estimator is maximum likelihood then, if nothing else is said.
+        pub psf(with_psf)[
+            help_heading = "Fit", long, value_name = "PSF.hdf5", conflicts_with = "calibration", value_hint = ValueHint::AnyPath
+        ]: Option<Given<Psf>> = None,
+        /// The size of a pixel.
+        pub pixel_size(const with_pixel_size)[skip]: PixelScale = PixelScale::OfMovie,
+        /// How many false beads may be found in a million pixels of noise alone.
+        pub false_rate(const with_false_rate) default_value_t[
+            help_heading = "Beads", long, value_name = "R"
+        ]: f64 = track::TrackOptions::default().false_rate,
+        /// What a bead must be like in a frame to be used.
+        pub gates(const with_gates) skip[]: Gates = track::TrackOptions::default().gates,
+        /// How far from its expected place a bead that is gone is looked for, in pixels.
+        pub reach(const with_reach) default_value_t[
+            help_heading = "Beads", long, value_name = "PX"
+        ]: usize = track::TrackOptions::default().reach,
+        /// A bead that was not seen in so many frames is lost, and looked for in the whole frame.
+        pub patience(const with_patience) default_value_t[
+            help_heading = "Beads", long, value_name = "FRAMES"
+        ]: u32 = track::TrackOptions::default().patience,
+        /// The sample may turn; without this it only moves.
+        pub rotation(const with_rotation)[help_heading = "Drift", long]: bool = false,
+        /// The sample may grow or shrink.
+        pub scale(const with_scale)[help_heading = "Drift", long]: bool = false,
+        /// To end after so many frames.
+        pub stop_after(const with_stop_after)[skip]: Option<u64> = None,
     }
 }
 
 impl TrackOptions {
-    fit_core::__setters! {
-        with_beads: beads: TrackBeads,
-        const with_smooth: smooth: Smooth,
-        const with_box_size: box_size: Option<Length>,
-        with_fitter: fitter: FitterOptions,
-        with_fixed_sigma: fixed_sigma: Option<String>,
-        const with_estimator: estimator: Option<Estimator>,
-        with_camera: camera: CameraOptions,
-        with_calibration: calibration: Option<Given<Finder>>,
-        with_psf: psf: Option<Given<Psf>>,
-        const with_pixel_size: pixel_size: PixelScale,
-        const with_false_rate: false_rate: f64,
-        const with_gates: gates: Gates,
-        const with_reach: reach: usize,
-        const with_patience: patience: u32,
-        const with_rotation: rotation: bool,
-        const with_scale: scale: bool,
-        const with_stop_after: stop_after: Option<u64>,
-    }
-
     /// The size of a pixel in nanometres, if the source's is known to be this.
     ///
     /// # Errors
