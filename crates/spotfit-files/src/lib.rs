@@ -12,6 +12,7 @@ mod no_text;
 pub mod npy;
 mod number_text;
 pub mod output;
+mod place;
 mod sort;
 pub mod yaml;
 

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use clap::{CommandFactory, Parser};
 use serde_json::{Value, json};
-use spotfit::movie::{ENDINGS, Movie, MovieOptions, NDTIFF_INDEX, Pixels};
+use spotfit::movie::{Movie, MovieOptions, NDTIFF_INDEX, Pixels, endings};
 use spotfit::steps::{Note, PixelScale, Stack, localize};
 
 use super::answer::{Answer, Refused};
@@ -18,7 +18,7 @@ use crate::words::movie_options::MovieArguments;
 pub(super) fn is_movie(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let is_index = path.file_name().is_some_and(|name| name == NDTIFF_INDEX);
-    path.is_dir() || is_index || ENDINGS.iter().any(|own| own.eq_ignore_ascii_case(ending))
+    path.is_dir() || is_index || endings().any(|own| own.eq_ignore_ascii_case(ending))
 }
 
 /// A movie that stays open.

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use super::writer::{LONGEST_ATTRIBUTE, check_name, check_text, store};
-use super::writer_parts::{HeaderMessages, SUPERBLOCK, group, number_type, superblock, text_heap};
+use super::writer::{check_name, end, store};
+use super::writer_parts::{HeaderMessages, SUPERBLOCK, number_type, superblock};
 use super::{H5Error, NumberKind};
 
 /// The most arrays of a file: what one node of symbols holds.
@@ -28,15 +28,15 @@ pub struct H5Array<'a> {
 ///
 /// # Errors
 ///
-/// [`H5Error::Unwritable`] if a name cannot be one or occurs twice, if there is no array or more than eight, if an array has no
-/// or more than four dimensions, or not as many elements as these say, or if the text has a zero byte or more than 64 MiB;
-/// [`H5Error::Value`] if an element cannot be stored; [`H5Error::Io`].
+/// [`H5Error::Wrong`] if a name cannot be one or occurs twice, if there is no array or more than eight, if an array has no
+/// or more than four dimensions, or not as many elements as these say, or if the text has a zero byte or more than 64 MiB,
+/// or if an element cannot be stored; [`H5Error::Io`].
 pub fn write_arrays<W: Write>(
     mut out: W,
     arrays: &[H5Array<'_>],
     attribute: Option<(&str, &str)>,
 ) -> Result<W, H5Error> {
-    let unwritable = |what: String| Err(H5Error::Unwritable(what));
+    let unwritable = |what: String| Err(H5Error::Wrong(what));
     if arrays.is_empty() || arrays.len() > MOST {
         return unwritable(format!("{} arrays; 1 to {MOST} can be written", arrays.len()));
     }
@@ -58,10 +58,8 @@ pub fn write_arrays<W: Write>(
         let begin = bytes.len();
         let place = (SUPERBLOCK + begin) as u64;
         bytes.resize(begin + values.len() * kind.size(), 0);
-        store(kind, values, &mut bytes[begin..], (kind.size(), 0)).map_err(|element| {
-            let (member, row) = (name.to_owned(), element as u64);
-            H5Error::Value { member, row, value: values[element], kind }
-        })?;
+        store(kind, values, &mut bytes[begin..], (kind.size(), 0))
+            .map_err(|element| H5Error::value(name, element as u64, values[element], kind))?;
         let size = (bytes.len() - begin) as u64;
         bytes.resize(bytes.len().next_multiple_of(8), 0);
         links.push((name, (SUPERBLOCK + bytes.len()) as u64));
@@ -72,19 +70,7 @@ pub fn write_arrays<W: Write>(
         messages.contiguous(place, size);
         bytes.extend(messages.finish());
     }
-    let mut messages = HeaderMessages::default();
-    if let Some((name, text)) = attribute {
-        check_name(name)?;
-        check_text(text)?;
-        if name.len() > LONGEST_ATTRIBUTE {
-            return unwritable(format!("the name of an attribute has {} bytes", name.len()));
-        }
-        messages.attribute(name, text, (SUPERBLOCK + bytes.len()) as u64);
-        bytes.extend(text_heap(text));
-    }
-    links.sort();
-    let (group, header) = group(&links, (SUPERBLOCK + bytes.len()) as u64, messages);
-    bytes.extend(group);
+    let header = end(&mut bytes, SUPERBLOCK as u64, links, attribute)?;
     out.write_all(&superblock(header, (SUPERBLOCK + bytes.len()) as u64))?;
     out.write_all(&bytes)?;
     out.flush()?;

@@ -4,7 +4,7 @@ use std::io::{Read, Seek};
 use std::ops::Range;
 
 use super::chunks::{Chunks, Index};
-use super::datatype::Datatype;
+use super::datatype::{Class, Datatype, Number};
 use super::fields::{Fields, Source};
 use super::filters::{Filter, filters, undo};
 use super::header::{Message, kinds};
@@ -64,8 +64,7 @@ impl Dataset {
         name: &str,
         messages: &[Message],
     ) -> Result<Option<Self>, H5Error> {
-        let unsupported =
-            |what: &str| H5Error::Unsupported { name: name.into(), what: what.into() };
+        let unsupported = |what: &str| H5Error::unsupported(name, what);
         let find = |kind| messages.iter().find(|message| message.kind == kind);
         let (Some(space), Some(datatype), Some(layout)) =
             (find(kinds::DATASPACE), find(kinds::DATATYPE), find(kinds::LAYOUT))
@@ -131,6 +130,15 @@ impl Dataset {
         Ok(Some(Self { name, datatype, shape, count: all, storage, filters }))
     }
 
+    /// The type of its elements, if they are numbers and it is what is `needed`.
+    pub(super) fn number(&self, fits: bool, needed: &'static str) -> Result<Number, H5Error> {
+        match &self.datatype.class {
+            Class::Number(number) if fits => Ok(*number),
+            Class::Other(what) => Err(H5Error::unsupported(&self.name, what)),
+            _ => Err(H5Error::sort(&self.name, needed)),
+        }
+    }
+
     /// Makes rows of an array with this many columns: its elements become records of them.
     pub(super) fn flatten(&mut self, width: usize) -> Result<(), H5Error> {
         let single = |shape: &[u64]| -> Option<usize> {
@@ -147,17 +155,14 @@ impl Dataset {
             &[_, columns] if columns == width as u64 => Some(0),
             _ => None,
         };
-        let along = along.ok_or_else(|| H5Error::Sort {
-            name: self.name.clone(),
-            needed: "columns of numbers of the expected shape",
-        })?;
+        let needed = "columns of numbers of the expected shape";
+        let along = along.ok_or_else(|| H5Error::sort(&self.name, needed))?;
         if let Storage::Chunked(chunks) = &mut self.storage {
             let whole = chunks.shape.iter().enumerate().all(|(at, &size)| {
                 at == along || size == if width == 1 { 1 } else { width as u64 }
             });
             if !whole {
-                let what = "a chunk with a part of a row".into();
-                return Err(H5Error::Unsupported { name: self.name.clone(), what });
+                return Err(H5Error::unsupported(&self.name, "a chunk with a part of a row"));
             }
             (chunks.shape, chunks.grid) = (vec![chunks.shape[along]], vec![chunks.grid[along]]);
         }
@@ -208,10 +213,7 @@ impl Dataset {
     ) -> Result<Vec<u8>, H5Error> {
         let size = self.datatype.size;
         let bytes = self.count * size as u64;
-        if bytes > most as u64 {
-            let (name, unit) = (self.name.clone(), "bytes");
-            return Err(H5Error::Large { name, count: bytes, unit, most: most as u64 });
-        }
+        H5Error::limit(&self.name, bytes, "bytes", most as u64)?;
         let bytes = bytes as usize;
         let chunks = match &self.storage {
             Storage::Compact(content) => return Ok(content[..bytes].to_vec()),
@@ -278,11 +280,7 @@ impl Dataset {
 
     /// An error if a record or a chunk of so many bytes is too large.
     fn limit(&self, size: u64) -> Result<(), H5Error> {
-        if size <= LARGEST_CHUNK {
-            return Ok(());
-        }
-        let (name, unit) = (self.name.clone(), "bytes in a chunk");
-        Err(H5Error::Large { name, count: size, unit, most: LARGEST_CHUNK })
+        H5Error::limit(&self.name, size, "bytes in a chunk", LARGEST_CHUNK)
     }
 }
 

@@ -2,8 +2,6 @@
 
 use std::io;
 
-use super::NumberKind;
-
 /// Errors of reading or writing an HDF5 file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -30,14 +28,6 @@ pub enum H5Error {
         /// What it uses.
         what: String,
     },
-    /// There is no such object at the root.
-    #[error("the HDF5 file has no '{name}'; it has: {present}")]
-    Missing {
-        /// The requested name.
-        name: String,
-        /// The existing names; only the first ones, if there are many.
-        present: String,
-    },
     /// The object has another type than the requested one.
     #[error("'{name}' is not {needed}")]
     Sort {
@@ -46,59 +36,52 @@ pub enum H5Error {
         /// The requested type.
         needed: &'static str,
     },
-    /// The object is larger than the limit.
-    #[error("'{name}' has {count} {unit}; at most {most} are read")]
-    Large {
-        /// The object.
-        name: String,
-        /// Its size.
-        count: u64,
-        /// What is counted.
-        unit: &'static str,
-        /// The limit.
-        most: u64,
-    },
-    /// An integer has no exact value as `f64`.
-    #[error("'{name}', row {row}: {member} is an integer beyond 2^53")]
-    Integer {
-        /// The dataset.
-        name: String,
-        /// The member of the record; the dataset's name, where the elements are plain numbers.
-        member: String,
-        /// The row, or element, from 0.
-        row: u64,
-    },
-    /// A value cannot be stored in its member.
-    #[error("row {row}: {member} = {value} cannot be stored as {kind}")]
-    Value {
-        /// The member of the record.
-        member: String,
-        /// The row, from 0, counted from the first row of the file.
-        row: u64,
-        /// The value.
-        value: f64,
-        /// The member's type.
-        kind: NumberKind,
-    },
-    /// The columns do not match the members.
-    #[error("there are {given} columns for {needed} members")]
-    Columns {
-        /// The number of columns given.
-        given: usize,
-        /// The number of members.
-        needed: usize,
-    },
-    /// The columns have different lengths.
-    #[error("the column of {member} has {given} rows, the first one has {needed}")]
-    Lengths {
-        /// The member of the record.
-        member: String,
-        /// The length of its column.
-        given: usize,
-        /// The length of the first column.
-        needed: usize,
-    },
-    /// A name or a list of members cannot be written.
+    /// An object is not there or too large, or a number, a name or a text cannot be read or written, in words.
     #[error("{0}")]
-    Unwritable(String),
+    Wrong(String),
+}
+
+impl H5Error {
+    pub(super) fn wrong(what: impl Into<String>) -> Self {
+        Self::Wrong(what.into())
+    }
+
+    pub(super) fn sort(name: &str, needed: &'static str) -> Self {
+        Self::Sort { name: name.to_owned(), needed }
+    }
+
+    pub(super) fn unsupported(name: &str, what: impl Into<String>) -> Self {
+        Self::Unsupported { name: name.to_owned(), what: what.into() }
+    }
+
+    /// What an element or a member beyond 2⁵³ is, by the number of its row among those of a block that begins at `first`.
+    pub(super) fn integer(name: &str, member: &str, first: u64) -> impl FnOnce(usize) -> Self {
+        move |row| {
+            let row = first + row as u64;
+            Self::Wrong(format!("'{name}', row {row}: {member} is an integer beyond 2^53"))
+        }
+    }
+
+    /// An error if there is more than may be read.
+    pub(super) fn limit(name: &str, count: u64, unit: &str, most: u64) -> Result<(), Self> {
+        match count <= most {
+            true => Ok(()),
+            false => {
+                Err(Self::Wrong(format!("'{name}' has {count} {unit}; at most {most} are read")))
+            }
+        }
+    }
+
+    /// The value of a column that cannot be stored.
+    pub(super) fn value(member: &str, row: u64, value: f64, kind: impl std::fmt::Display) -> Self {
+        Self::Wrong(format!("row {row}: {member} = {value} cannot be stored as {kind}"))
+    }
+
+    /// An error unless there is a column for each member.
+    pub(super) fn columns(given: usize, needed: usize) -> Result<(), Self> {
+        match given == needed {
+            true => Ok(()),
+            false => Err(Self::Wrong(format!("there are {given} columns for {needed} members"))),
+        }
+    }
 }

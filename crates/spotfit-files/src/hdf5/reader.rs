@@ -49,7 +49,7 @@ impl Group {
             if self.names.len() > 10 {
                 present.push_str(", …");
             }
-            H5Error::Missing { name: full.into(), present }
+            H5Error::Wrong(format!("the HDF5 file has no '{full}'; it has: {present}"))
         })
     }
 }
@@ -77,7 +77,7 @@ impl<R: Read + Seek> H5Reader<R> {
     ///
     /// # Errors
     ///
-    /// [`H5Error::Missing`] if there is no such object, and what [`Self::open`] returns if it cannot be read. An object
+    /// [`H5Error::Wrong`] if there is no such object, and what [`Self::open`] returns if it cannot be read. An object
     /// that is no group has no names.
     pub fn names_in(&mut self, group: &str) -> Result<&[String], H5Error> {
         Ok(&self.enter(group)?.names)
@@ -87,17 +87,17 @@ impl<R: Read + Seek> H5Reader<R> {
     ///
     /// # Errors
     ///
-    /// [`H5Error::Missing`] if there is no such object, [`H5Error::Sort`] if it is not such a table, and what
+    /// [`H5Error::Wrong`] if there is no such object, [`H5Error::Sort`] if it is not such a table, and what
     /// [`Self::open`] returns if its description cannot be read.
     pub fn rows(&mut self, name: &str) -> Result<Rows, H5Error> {
         let mut dataset = self.dataset(name)?;
         let class = std::mem::replace(&mut dataset.datatype.class, Class::Other(String::new()));
         let members = match class {
             Class::Record(members) if dataset.shape.len() == 1 => members,
-            Class::Other(what) => return Err(H5Error::Unsupported { name: name.into(), what }),
+            Class::Other(what) => return Err(H5Error::unsupported(name, what)),
             _ => {
                 let needed = "a one-dimensional dataset of records of numbers";
-                return Err(H5Error::Sort { name: name.into(), needed });
+                return Err(H5Error::sort(name, needed));
             }
         };
         let (names, places): (Vec<_>, Vec<Place>) = members.into_iter().unzip();
@@ -114,13 +114,7 @@ impl<R: Read + Seek> H5Reader<R> {
     /// As [`Self::rows`]; [`H5Error::Unsupported`] also for chunks that do not hold whole rows.
     pub fn columns(&mut self, name: &str, width: usize) -> Result<Rows, H5Error> {
         let mut dataset = self.dataset(name)?;
-        let number = match &dataset.datatype.class {
-            Class::Number(number) => *number,
-            Class::Other(what) => {
-                return Err(H5Error::Unsupported { name: name.into(), what: what.clone() });
-            }
-            _ => return Err(H5Error::Sort { name: name.into(), needed: "columns of numbers" }),
-        };
+        let number = dataset.number(true, "columns of numbers")?;
         let size = dataset.datatype.size;
         dataset.flatten(width)?;
         let places = (0..width).map(|column| Place { offset: column * size, number });
@@ -135,37 +129,23 @@ impl<R: Read + Seek> H5Reader<R> {
     ///
     /// # Errors
     ///
-    /// As [`Self::rows`]; [`H5Error::Large`] if there are more than `most` elements, and [`H5Error::Integer`] if one of
+    /// As [`Self::rows`]; [`H5Error::Wrong`] if there are more than `most` elements, and [`H5Error::Wrong`] if one of
     /// them is an integer beyond 2⁵³.
     pub fn array(&mut self, name: &str, most: usize) -> Result<(Vec<usize>, Vec<f64>), H5Error> {
         let dataset = self.dataset(name)?;
-        let number = match &dataset.datatype.class {
-            Class::Number(number) if (1..=4).contains(&dataset.shape.len()) => *number,
-            Class::Other(what) => {
-                return Err(H5Error::Unsupported { name: name.into(), what: what.clone() });
-            }
-            _ => {
-                let needed = "an array of numbers of one to four dimensions";
-                return Err(H5Error::Sort { name: name.into(), needed });
-            }
-        };
-        if dataset.count > most as u64 {
-            let (name, unit) = (name.into(), "elements");
-            return Err(H5Error::Large { name, count: dataset.count, unit, most: most as u64 });
-        }
+        let is_array = (1..=4).contains(&dataset.shape.len());
+        let needed = "an array of numbers of one to four dimensions";
+        let number = dataset.number(is_array, needed)?;
+        H5Error::limit(name, dataset.count, "elements", most as u64)?;
         let size = dataset.datatype.size;
         let bytes = dataset.whole(&mut self.source, most.saturating_mul(size))?;
         let mut elements = Vec::with_capacity(bytes.len() / size);
         let place = Place { offset: 0, number };
-        place.append(&bytes, size, &mut elements).map_err(|row| H5Error::Integer {
-            name: name.into(),
-            member: name.into(),
-            row: row as u64,
-        })?;
+        place.append(&bytes, size, &mut elements).map_err(H5Error::integer(name, name, 0))?;
         // With an empty dimension, another one may be of any size.
         let shape = dataset.shape.iter().map(|&size| usize::try_from(size));
         let shape = shape.collect::<Result<_, _>>();
-        Ok((shape.map_err(|_| H5Error::Sort { name: name.into(), needed: "an array" })?, elements))
+        Ok((shape.map_err(|_| H5Error::sort(name, "an array"))?, elements))
     }
 
     /// Reads text: one from a dataset that holds a single one, or all from a one-dimensional dataset. At most 64 MiB
@@ -179,7 +159,7 @@ impl<R: Read + Seek> H5Reader<R> {
         let text = matches!(dataset.datatype.class, Class::Text { .. } | Class::HeapText);
         if !text || dataset.shape.len() > 1 {
             let needed = "a text or a one-dimensional dataset of texts";
-            return Err(H5Error::Sort { name: name.into(), needed });
+            return Err(H5Error::sort(name, needed));
         }
         let bytes = dataset.whole(&mut self.source, LONGEST_TEXT)?;
         texts(&mut self.source, name, &dataset.datatype, &bytes)
@@ -190,7 +170,7 @@ impl<R: Read + Seek> H5Reader<R> {
     ///
     /// # Errors
     ///
-    /// As [`Self::text`], [`H5Error::Missing`] if there is no such object.
+    /// As [`Self::text`], [`H5Error::Wrong`] if there is no such object.
     pub fn attribute_text(
         &mut self,
         object: &str,
@@ -211,7 +191,7 @@ impl<R: Read + Seek> H5Reader<R> {
     ///
     /// # Errors
     ///
-    /// As [`Self::array`], [`H5Error::Missing`] if there is no such object.
+    /// As [`Self::array`], [`H5Error::Wrong`] if there is no such object.
     pub fn attribute_numbers(
         &mut self,
         object: &str,
@@ -223,22 +203,19 @@ impl<R: Read + Seek> H5Reader<R> {
         };
         let full = format!("{object}@{name}");
         let Class::Number(number) = datatype.class else {
-            return Err(H5Error::Sort { name: full, needed: "an attribute of numbers" });
+            return Err(H5Error::sort(&full, "an attribute of numbers"));
         };
         let mut numbers = Vec::new();
         let place = Place { offset: 0, number };
-        place.append(&bytes, datatype.size, &mut numbers).map_err(|row| H5Error::Integer {
-            name: full.clone(),
-            member: name.into(),
-            row: row as u64,
-        })?;
+        let beyond = H5Error::integer(&full, name, 0);
+        place.append(&bytes, datatype.size, &mut numbers).map_err(beyond)?;
         Ok(Some(numbers))
     }
 
     fn dataset(&mut self, name: &str) -> Result<Dataset, H5Error> {
         let messages = self.messages(name)?;
         let dataset = Dataset::read(&mut self.source, name, &messages)?;
-        dataset.ok_or_else(|| H5Error::Sort { name: name.into(), needed: "a dataset" })
+        dataset.ok_or_else(|| H5Error::sort(name, "a dataset"))
     }
 
     fn messages(&mut self, name: &str) -> Result<Vec<Message>, H5Error> {
@@ -251,10 +228,8 @@ impl<R: Read + Seek> H5Reader<R> {
     fn find(&mut self, path: &str) -> Result<u64, H5Error> {
         // A name may have any signs in a damaged file: each group takes a step down.
         if path.matches('/').count() > MOST_GROUPS {
-            return Err(H5Error::Sort {
-                name: path.chars().take(40).collect(),
-                needed: "a path of few groups",
-            });
+            let begin: String = path.chars().take(40).collect();
+            return Err(H5Error::sort(&begin, "a path of few groups"));
         }
         match path.rsplit_once('/') {
             _ if path == "/" => Ok(self.root),
@@ -301,7 +276,7 @@ impl Rows {
     ///
     /// # Errors
     ///
-    /// [`H5Error::Columns`] if the numbers of columns and members differ; [`H5Error::Integer`] if an integer is beyond
+    /// [`H5Error::Wrong`] if the numbers of columns and members differ; [`H5Error::Wrong`] if an integer is beyond
     /// 2⁵³; [`H5Error::Damaged`] or [`H5Error::Io`] if the file cannot be read. The columns may then have received some
     /// of the rows.
     pub fn read<R: Read + Seek>(
@@ -310,9 +285,7 @@ impl Rows {
         most: usize,
         columns: &mut [Vec<f64>],
     ) -> Result<usize, H5Error> {
-        if columns.len() != self.members.len() {
-            return Err(H5Error::Columns { given: columns.len(), needed: self.members.len() });
-        }
+        H5Error::columns(columns.len(), self.members.len())?;
         let size = self.dataset.datatype.size;
         let end = self.next.saturating_add(most as u64).min(self.dataset.count);
         let begin = self.next;
@@ -327,11 +300,8 @@ impl Rows {
             for ((place, member), column) in
                 self.places.iter().zip(&self.members).zip(&mut *columns)
             {
-                place.append(records, size, column).map_err(|row| H5Error::Integer {
-                    name: self.dataset.name.clone(),
-                    member: member.name.clone(),
-                    row: self.next + row as u64,
-                })?;
+                let beyond = H5Error::integer(&self.dataset.name, &member.name, self.next);
+                place.append(records, size, column).map_err(beyond)?;
             }
             self.next = stop;
         }

@@ -177,5 +177,5 @@ fn symbol_node<R: Read + Seek>(
 }
 
 fn unsupported(what: String) -> H5Error {
-    H5Error::Unsupported { name: "/".into(), what }
+    H5Error::unsupported("/", what)
 }

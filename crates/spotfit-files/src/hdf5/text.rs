@@ -21,7 +21,7 @@ pub(super) fn texts<R: Read + Seek>(
 ) -> Result<Vec<String>, H5Error> {
     let text = |bytes: &[u8]| {
         let text = str::from_utf8(bytes).map(str::to_owned);
-        text.map_err(|_| H5Error::Sort { name: name.into(), needed: "text in UTF-8" })
+        text.map_err(|_| H5Error::sort(name, "text in UTF-8"))
     };
     let elements = bytes.chunks_exact(datatype.size);
     match datatype.class {
@@ -51,16 +51,12 @@ pub(super) fn texts<R: Read + Seek>(
             }
             Ok(texts)
         }
-        _ => Err(H5Error::Sort { name: name.into(), needed: "text" }),
+        _ => Err(H5Error::sort(name, "text")),
     }
 }
 
 fn large(name: &str, count: usize) -> Result<(), H5Error> {
-    if count <= LONGEST_TEXT {
-        return Ok(());
-    }
-    let (unit, most) = ("bytes of text", LONGEST_TEXT as u64);
-    Err(H5Error::Large { name: name.into(), count: count as u64, unit, most })
+    H5Error::limit(name, count as u64, "bytes of text", LONGEST_TEXT as u64)
 }
 
 /// The collections of the global heap that were read so far.
@@ -153,8 +149,7 @@ pub(super) fn attribute(
             continue;
         }
         if version > 1 && flags & 3 != 0 {
-            let what = "a committed data type".into();
-            return Err(H5Error::Unsupported { name: full, what });
+            return Err(H5Error::unsupported(&full, "a committed data type"));
         }
         let datatype = Datatype::read(&mut fields.part(padded(sizes[1]))?)?;
         let (shape, _) = dataspace(&mut fields.part(padded(sizes[2]))?)?;
@@ -169,8 +164,7 @@ pub(super) fn attribute(
         let flags = fields.byte()?;
         fields.take(if flags & 1 != 0 { 2 } else { 0 })?;
         if fields.number(8)? != NOWHERE {
-            let what = "a fractal heap of attributes".into();
-            return Err(H5Error::Unsupported { name: object.into(), what });
+            return Err(H5Error::unsupported(object, "a fractal heap of attributes"));
         }
     }
     Ok(None)

@@ -13,7 +13,7 @@ const BLOCK: usize = 256 << 10;
 /// The longest description of all members, in bytes: a message of an object header has a length of 16 bits.
 const LONGEST_TYPE: usize = 0xff00;
 /// The longest name of an attribute, in bytes.
-pub(super) const LONGEST_ATTRIBUTE: usize = 1000;
+const LONGEST_ATTRIBUTE: usize = 1000;
 
 /// Writes an HDF5 file with one table, whose number of rows need not be known in advance.
 ///
@@ -35,24 +35,24 @@ impl<W: Write + Seek> H5Writer<W> {
     ///
     /// # Errors
     ///
-    /// [`H5Error::Unwritable`] if a name is empty, has a zero byte or occurs twice, if the dataset's name has a slash or
+    /// [`H5Error::Wrong`] if a name is empty, has a zero byte or occurs twice, if the dataset's name has a slash or
     /// is ".", or if there are no members or too many (some hundreds are possible); [`H5Error::Io`].
     pub fn new(mut out: W, dataset: &str, members: &[Member]) -> Result<Self, H5Error> {
         check_name(dataset)?;
         if members.is_empty() {
-            return Err(H5Error::Unwritable("a table without members cannot be written".into()));
+            return Err(H5Error::wrong("a table without members cannot be written"));
         }
         for (place, Member { name, .. }) in members.iter().enumerate() {
             if name.is_empty() || name.contains('\0') {
-                return Err(H5Error::Unwritable(format!("{name:?} cannot be a member's name")));
+                return Err(H5Error::Wrong(format!("{name:?} cannot be a member's name")));
             }
             if members[..place].iter().any(|other| other.name == *name) {
-                return Err(H5Error::Unwritable(format!("two members have the name '{name}'")));
+                return Err(H5Error::Wrong(format!("two members have the name '{name}'")));
             }
         }
         if record_type(members).len() > LONGEST_TYPE {
             let what = format!("{} members with such names are too many", members.len());
-            return Err(H5Error::Unwritable(what));
+            return Err(H5Error::Wrong(what));
         }
         out.seek(SeekFrom::Start(0))?;
         out.write_all(&[0; SUPERBLOCK])?;
@@ -67,17 +67,17 @@ impl<W: Write + Seek> H5Writer<W> {
     ///
     /// # Errors
     ///
-    /// [`H5Error::Columns`], [`H5Error::Lengths`], [`H5Error::Value`] or [`H5Error::Io`]. After the last two, some of
-    /// these rows may have been written; discard the file.
+    /// [`H5Error::Wrong`] or [`H5Error::Io`]. Some of these rows may have been written; discard the file.
     pub fn append(&mut self, columns: &[&[f64]]) -> Result<(), H5Error> {
-        if columns.len() != self.members.len() {
-            return Err(H5Error::Columns { given: columns.len(), needed: self.members.len() });
-        }
+        H5Error::columns(columns.len(), self.members.len())?;
         let needed = columns[0].len();
         for (column, member) in columns.iter().zip(&self.members) {
             if column.len() != needed {
-                let (member, given) = (member.name.clone(), column.len());
-                return Err(H5Error::Lengths { member, given, needed });
+                return Err(H5Error::Wrong(format!(
+                    "the column of {} has {} rows, the first one has {needed}",
+                    member.name,
+                    column.len()
+                )));
             }
         }
         let block = (BLOCK / self.size).max(1);
@@ -89,8 +89,8 @@ impl<W: Write + Seek> H5Writer<W> {
                 let values = &column[begin..end];
                 let place = (self.size, offset);
                 store(member.kind, values, &mut self.buffer, place).map_err(|row| {
-                    let (member, kind, value) = (member.name.clone(), member.kind, values[row]);
-                    H5Error::Value { member, row: self.rows + row as u64, value, kind }
+                    let number = self.rows + row as u64;
+                    H5Error::value(&member.name, number, values[row], member.kind)
                 })?;
                 offset += member.kind.size();
             }
@@ -105,7 +105,7 @@ impl<W: Write + Seek> H5Writer<W> {
     ///
     /// # Errors
     ///
-    /// [`H5Error::Unwritable`] if the name of the text is that of the table or is not allowed by [`Self::new`], or if
+    /// [`H5Error::Wrong`] if the name of the text is that of the table or is not allowed by [`Self::new`], or if
     /// the text has a zero byte or more than 64 MiB; [`H5Error::Io`].
     pub fn finish(self, text: Option<(&str, &str)>) -> Result<W, H5Error> {
         self.finish_with(text, None)
@@ -137,7 +137,7 @@ impl<W: Write + Seek> H5Writer<W> {
             check_name(name)?;
             if name == self.dataset {
                 let what = format!("two datasets have the name '{name}'");
-                return Err(H5Error::Unwritable(what));
+                return Err(H5Error::Wrong(what));
             }
             check_text(text)?;
             let heap = begin + tail.len() as u64;
@@ -152,20 +152,7 @@ impl<W: Write + Seek> H5Writer<W> {
             tail.extend(messages.finish());
         }
 
-        let mut messages = HeaderMessages::default();
-        if let Some((name, text)) = attribute {
-            check_name(name)?;
-            check_text(text)?;
-            if name.len() > LONGEST_ATTRIBUTE {
-                let what = format!("the name of an attribute has {} bytes", name.len());
-                return Err(H5Error::Unwritable(what));
-            }
-            messages.attribute(name, text, begin + tail.len() as u64);
-            tail.extend(text_heap(text));
-        }
-        links.sort();
-        let (group, header) = group(&links, begin + tail.len() as u64, messages);
-        tail.extend(group);
+        let header = end(&mut tail, begin, links, attribute)?;
         self.out.write_all(&tail)?;
         self.out.flush()?;
         let end = begin + tail.len() as u64;
@@ -176,11 +163,36 @@ impl<W: Write + Seek> H5Writer<W> {
     }
 }
 
+/// Appends the root with links to the datasets, and with a text as an attribute if there is one, to bytes that begin at a place. The
+/// result is the address of its header.
+pub(super) fn end(
+    bytes: &mut Vec<u8>,
+    begin: u64,
+    mut links: Vec<(&str, u64)>,
+    attribute: Option<(&str, &str)>,
+) -> Result<u64, H5Error> {
+    let mut messages = HeaderMessages::default();
+    if let Some((name, text)) = attribute {
+        check_name(name)?;
+        check_text(text)?;
+        if name.len() > LONGEST_ATTRIBUTE {
+            let what = format!("the name of an attribute has {} bytes", name.len());
+            return Err(H5Error::Wrong(what));
+        }
+        messages.attribute(name, text, begin + bytes.len() as u64);
+        bytes.extend(text_heap(text));
+    }
+    links.sort();
+    let (group, header) = group(&links, begin + bytes.len() as u64, messages);
+    bytes.extend(group);
+    Ok(header)
+}
+
 /// An error if a text cannot be written.
-pub(super) fn check_text(text: &str) -> Result<(), H5Error> {
+fn check_text(text: &str) -> Result<(), H5Error> {
     if text.contains('\0') || text.len() > LONGEST_TEXT {
         let what = "a text with a zero byte, or of more than 64 MiB, cannot be written";
-        return Err(H5Error::Unwritable(what.into()));
+        return Err(H5Error::wrong(what));
     }
     Ok(())
 }
@@ -191,7 +203,7 @@ pub(super) fn check_name(name: &str) -> Result<(), H5Error> {
     if sound && name.len() < 1 << 16 {
         return Ok(());
     }
-    Err(H5Error::Unwritable(format!("{name:?} cannot be a dataset's name")))
+    Err(H5Error::Wrong(format!("{name:?} cannot be a dataset's name")))
 }
 
 /// Stores numbers in records of a given size, at a given offset. The error is the first that cannot be stored.

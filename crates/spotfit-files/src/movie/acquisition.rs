@@ -26,56 +26,8 @@ pub struct Acquisition {
     pub significant_bits: Option<u32>,
     /// How the camera was read out, in its own words: its gain, amplifier or speed.
     pub mode: Option<String>,
-    /// What says all of this.
-    #[serde(serialize_with = "words")]
-    pub source: Option<AcquisitionSource>,
-}
-
-/// What says how a movie was acquired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AcquisitionSource {
-    /// The header of a SIF file.
-    Sif,
-    /// The header of a FITS file.
-    Fits,
-    /// The header of an SPE file.
-    Spe,
-    /// The metadata of an ND2 file.
-    Nd2,
-    /// The metadata of a CZI file.
-    Czi,
-    /// The OME metadata.
-    Ome,
-    /// Micro-Manager's metadata of the first frame.
-    MicroManager,
-    /// ImageJ's description.
-    ImageJ,
-}
-
-impl fmt::Display for AcquisitionSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Sif => "the SIF header",
-            Self::Fits => "the FITS header",
-            Self::Spe => "the SPE header",
-            Self::Nd2 => "the ND2 metadata",
-            Self::Czi => "the CZI metadata",
-            Self::Ome => "the OME metadata",
-            Self::MicroManager => "Micro-Manager's metadata",
-            Self::ImageJ => "ImageJ's description",
-        })
-    }
-}
-
-fn words<S: serde::Serializer>(
-    source: &Option<AcquisitionSource>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    match source {
-        Some(source) => serializer.collect_str(source),
-        None => serializer.serialize_none(),
-    }
+    /// What says all of this, in words.
+    pub source: Option<&'static str>,
 }
 
 /// The longest name of a camera, or of its mode, that is kept.
@@ -83,7 +35,7 @@ const LONGEST: usize = 200;
 
 impl Acquisition {
     /// What a source says. What cannot be is left out: times that are not positive or longer than a year, gains below 0.
-    pub(super) fn by(mut self, source: AcquisitionSource) -> Self {
+    pub(super) fn by(mut self, source: &'static str) -> Self {
         let positive = |value: &f64| *value > 0.0 && *value < 3e7;
         self.exposure = self.exposure.filter(positive);
         self.frame_time = self.frame_time.filter(positive);

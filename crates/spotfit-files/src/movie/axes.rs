@@ -37,8 +37,8 @@ impl MovieAxes {
 pub struct PixelSize {
     /// The side in nanometres, positive and finite.
     pub nanometres: f64,
-    /// What says so.
-    pub source: PixelSizeSource,
+    /// What says so, in words.
+    pub source: &'static str,
 }
 
 impl PixelSize {
@@ -46,9 +46,21 @@ impl PixelSize {
     const POSSIBLE: RangeInclusive<f64> = 1.0..=1e5;
 
     /// A size that can be one, or what is odd about it. What is not even a length was not meant to be one.
-    pub(super) fn new(nanometres: f64, source: PixelSizeSource) -> Result<Option<Self>, String> {
+    pub(super) fn new(nanometres: f64, source: &'static str) -> Result<Option<Self>, String> {
         let known = possible_pixel(nanometres, source)?;
         Ok(known.map(|nanometres| Self { nanometres, source }))
+    }
+
+    /// The same of what may not be said; what is odd is noted.
+    pub(super) fn noted(
+        nanometres: Option<f64>,
+        source: &'static str,
+        notes: &mut Vec<String>,
+    ) -> Option<Self> {
+        Self::new(nanometres?, source).unwrap_or_else(|odd| {
+            notes.push(odd);
+            None
+        })
     }
 }
 
@@ -68,38 +80,4 @@ pub fn possible_pixel(nanometres: f64, said_by: impl fmt::Display) -> Result<Opt
     Err(format!(
         "pixels of {size} nm, by {said_by}, are left aside: those of microscopes are from 1 nm to 100 µm"
     ))
-}
-
-/// The source of the pixel size of a movie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PixelSizeSource {
-    /// `PhysicalSizeX` of the OME metadata.
-    Ome,
-    /// The resolution of the TIFF file, in the unit that ImageJ's description names.
-    ImageJ,
-    /// The resolution of the TIFF file, in its own unit.
-    Resolution,
-    /// `Pixelsize` in Picasso's YAML file.
-    Picasso,
-    /// The metadata of an ND2 file.
-    Nd2,
-    /// The metadata of a CZI file.
-    Czi,
-    /// Micro-Manager's metadata of the first frame.
-    MicroManager,
-}
-
-impl fmt::Display for PixelSizeSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Ome => "the OME metadata",
-            Self::ImageJ => "ImageJ's description",
-            Self::Resolution => "the resolution of the TIFF file",
-            Self::Picasso => "Picasso's YAML file",
-            Self::MicroManager => "Micro-Manager's metadata",
-            Self::Nd2 => "the ND2 metadata",
-            Self::Czi => "the CZI metadata",
-        })
-    }
 }

@@ -6,11 +6,18 @@
 
 use std::collections::BTreeSet;
 
-use super::place::{Bytes, fill_at};
-use super::placed::{Lie, Planes};
-use super::{Acquisition, AcquisitionSource, MovieAxes, MovieError, PixelSize, PixelSizeSource};
+use super::error::wrong;
+use super::format::{Format, Read};
+use super::placed::{Lie, Planes, grid};
+use super::{Acquisition, MovieAxes, MovieError, PixelSize};
 use crate::npy::NumberType;
+use crate::place::{Bytes, fill_at};
 
+/// The format.
+pub(super) const FORMAT: Format = Format::new("CZI", &["czi"], Read::Planes(planes));
+
+/// Who says what the metadata say.
+const METADATA: &str = "the CZI metadata";
 /// What a segment begins with: its name and two lengths.
 const SEGMENT: u64 = 32;
 /// The numbers of a directory before its entries.
@@ -23,10 +30,6 @@ const MOST: u32 = 1 << 24;
 const MOST_DIMENSIONS: u32 = 40;
 /// The longest metadata.
 const LONGEST: u32 = 1 << 26;
-
-fn wrong(reason: impl Into<String>) -> MovieError {
-    MovieError::Header { format: "CZI", reason: reason.into() }
-}
 
 /// Numbers of some bytes, the lowest byte first.
 fn number<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
@@ -144,7 +147,7 @@ fn numbers(bytes: &Bytes, entry: &Entry) -> Result<Option<(u64, u64)>, MovieErro
 }
 
 /// What the file says of its planes.
-pub(super) fn planes(bytes: &Bytes) -> Result<Planes, MovieError> {
+fn planes(bytes: &Bytes) -> Result<Planes, MovieError> {
     let mut head = [0; 100];
     let got = fill_at(&**bytes, 0, &mut head)?;
     if got < head.len() || !head.starts_with(b"ZISRAWFILE") {
@@ -181,19 +184,14 @@ pub(super) fn planes(bytes: &Bytes) -> Result<Planes, MovieError> {
         other => return Err(wrong(format!("its pixels are of type {other}, which is unknown"))),
     };
     let [width, height] = first.shown.map(|side| usize::try_from(side).unwrap_or(usize::MAX));
-    let pixel_bytes = number.size() as u64;
-    let row_bytes = (width as u64).saturating_mul(pixel_bytes);
-    let frame = row_bytes.saturating_mul(height as u64);
+    let (lie, frame) = Lie::dense(number, width, height);
     let values = |axis: usize| -> Vec<i32> {
         let values: BTreeSet<i32> = all.iter().map(|entry| entry.at[axis]).collect();
         values.into_iter().collect()
     };
     let axes = [values(0), values(1), values(2), values(3)];
     let counts = [0, 1, 2, 3].map(|axis: usize| axes[axis].len());
-    let planes = counts.iter().try_fold(1, |all: usize, &count| all.checked_mul(count));
-    // Of each entry there is a plane; where most are missing it is no grid.
-    let planes = planes.filter(|&planes| planes / 16 <= all.len());
-    let planes = planes
+    let planes = grid(&counts, all.len())
         .ok_or_else(|| wrong("its planes do not make a grid of channels, slices and times"))?;
     let mut places = vec![None; planes];
     for entry in &all {
@@ -213,22 +211,18 @@ pub(super) fn planes(bytes: &Bytes) -> Result<Planes, MovieError> {
         notes.push(format!("has {images}"));
     }
     let text = metadata(bytes, u64_at(&head, 92))?;
-    let side = pixel_side(&text).map(|metres| PixelSize::new(metres * 1e9, PixelSizeSource::Czi));
-    let pixel_size = side.unwrap_or(Ok(None)).unwrap_or_else(|odd| {
-        notes.push(odd);
-        None
-    });
+    let side = pixel_side(&text).map(|metres| metres * 1e9);
+    let pixel_size = PixelSize::noted(side, METADATA, &mut notes);
     let mut movie_axes = MovieAxes::frames(counts[2]);
     (movie_axes.channels, movie_axes.slices) = (counts[0], counts[1]);
     Ok(Planes {
-        format: "CZI",
-        lie: Lie { number, width, height, pixel_bytes, row_bytes },
+        lie,
         axes: movie_axes,
         positions: (1..=counts[3]).map(|number| number.to_string()).collect(),
         places,
         times: None,
         pixel_size,
-        acquisition: acquisition(&text).by(AcquisitionSource::Czi),
+        acquisition: acquisition(&text).by(METADATA),
         notes,
     })
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::formats::Foreign;
+use super::format::{Foreign, readable};
 use crate::excerpt::excerpt;
 use crate::npy::NpyError;
 
@@ -14,40 +14,20 @@ pub enum MovieError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// The ending of the file's name is not that of a movie.
-    #[error(
-        "this is not a movie that can be read (.tif, .npy, .nd2, .czi, .sif, .spe, .fits, .raw with .yaml, .dax with .inf)"
-    )]
+    #[error("this is not a movie that can be read ({})", readable())]
     UnknownFormat,
     /// The file has a format of another program and must be converted.
-    #[error("{0} must be converted first: {way}", way = .0.way())]
-    Foreign(Foreign),
+    #[error("{0}")]
+    Foreign(&'static Foreign),
     /// The NPY file is wrong.
     #[error(transparent)]
     Npy(#[from] NpyError),
-    /// The TIFF file is wrong.
-    #[error("frame {frame}: {reason}")]
-    Tiff {
-        /// The frame, from 1.
-        frame: usize,
+    /// A file, a frame, or what describes them is wrong, or of a kind that is not read.
+    #[error("{place}{reason}")]
+    Wrong {
+        /// Where it is wrong: the begin of a sentence, empty where the reason is a whole one.
+        place: String,
         /// What is wrong.
-        reason: String,
-    },
-    /// The header of the file is wrong, or of a kind that is not read.
-    #[error("this {format} file cannot be read: {reason}")]
-    Header {
-        /// The name of the format.
-        format: &'static str,
-        /// The problem, as a sentence without a full stop.
-        reason: String,
-    },
-    /// A file that was read while it grew is no longer what it was.
-    #[error("frame {frame}: the file {} {reason}", excerpt(.file))]
-    Growing {
-        /// The frame that was to come, from 1.
-        frame: usize,
-        /// The name of the file.
-        file: String,
-        /// What has become of it, as the rest of a sentence.
         reason: String,
     },
     /// A file of a movie of several files is missing or wrong; or movies were to follow each other that do not.
@@ -58,18 +38,12 @@ pub enum MovieError {
         /// The problem, as the rest of a sentence.
         reason: String,
     },
-    /// A folder does not hold one movie of TIFF files.
-    #[error("{0}")]
-    Folder(String),
     /// The movie has several channels, and none was chosen.
     #[error("the movie has {0} channels; one must be chosen")]
     Channels(usize),
     /// The movie has several positions of the stage, with these names, and none was chosen.
     #[error("the movie has {} positions; one must be chosen: {}", .0.len(), named(.0))]
     Positions(Vec<String>),
-    /// There is no such position among those with these names.
-    #[error("there is no position {}: the movie has {}", excerpt(.0), named(.1))]
-    NoPosition(String, Vec<String>),
     /// The channel or slice that was chosen does not exist.
     #[error("there is no {axis} {number}: the movie has {count}")]
     NoSuch {
@@ -80,20 +54,6 @@ pub enum MovieError {
         /// How many there are.
         count: usize,
     },
-    /// The file beside the movie is missing.
-    #[error("the file {0} that describes this movie cannot be read: {1}")]
-    Sidecar(String, io::Error),
-    /// The file beside the movie is incomplete, or contradicts the movie.
-    #[error("the file {file} that describes this movie: {reason}")]
-    Description {
-        /// Its name.
-        file: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// A stream is not what it should be.
-    #[error("{0}")]
-    Stream(String),
     /// The movie is not a file (for instance a pipe), and its format cannot be read sequentially.
     #[error(
         "this must be a file: only an NPY array, and raw frames whose format is given, can be read from a pipe or a device"
@@ -115,6 +75,33 @@ pub enum MovieError {
     /// There are no frames.
     #[error("the movie has no frames")]
     Empty,
+}
+
+/// What is wrong, as a sentence without a full stop; [`MovieError::at`] says where.
+pub(super) fn wrong(reason: impl Into<String>) -> MovieError {
+    MovieError::Wrong { place: String::new(), reason: reason.into() }
+}
+
+/// The place of what is wrong with a file of a format of this name.
+pub(super) fn of_file(format: &str) -> String {
+    format!("this {format} file cannot be read: ")
+}
+
+impl MovieError {
+    /// The same at a place, for what was found [`wrong`] without one.
+    pub(super) fn at(self, begin: impl FnOnce() -> String) -> Self {
+        match self {
+            Self::Wrong { place, reason } if place.is_empty() => {
+                Self::Wrong { place: begin(), reason }
+            }
+            other => other,
+        }
+    }
+
+    /// There is no position of this name among these.
+    pub(super) fn no_position(chosen: &str, names: &[String]) -> Self {
+        wrong(format!("there is no position {}: the movie has {}", excerpt(chosen), named(names)))
+    }
 }
 
 /// Names of positions in an error: numbers alone are as good as how many there are.

@@ -3,12 +3,18 @@
 //! Version 4.0 of the FITS standard (2018): blocks of 2880 bytes, headers of cards of 80 characters, numbers with the highest byte first.
 //! Rows are read in the order of the file. `BZERO`, `BSCALE` and `BLANK` are minded; pixels that are blank are NaN.
 
+use super::error::wrong;
+use super::format::{Format, Read};
 use super::header::Header;
-use super::place::{Bytes, fill_at};
 use super::raw::Adjust;
-use super::{Acquisition, AcquisitionSource, MovieError};
+use super::{Acquisition, MovieError};
 use crate::excerpt::excerpt;
 use crate::npy::NumberType;
+use crate::place::{Bytes, fill_at};
+
+/// The format.
+pub(super) const FORMAT: Format =
+    Format::new("FITS", &["fits", "fit", "fts"], Read::Header(header));
 
 /// Length of a block, and of a card in it.
 const BLOCK: usize = 2880;
@@ -19,7 +25,7 @@ const LONGEST: usize = 364;
 const PARTS: usize = 1000;
 
 /// What the header of the first image says.
-pub(super) fn header(bytes: &Bytes) -> Result<Header, MovieError> {
+fn header(bytes: &Bytes) -> Result<Header, MovieError> {
     let mut found: Option<Header> = None;
     let (mut at, mut images) = (0_u64, 0);
     let mut compressed = false;
@@ -52,10 +58,6 @@ pub(super) fn header(bytes: &Bytes) -> Result<Header, MovieError> {
         header.notes.push(format!("has {images} images; the first is read"));
     }
     Ok(header)
-}
-
-fn wrong(reason: impl Into<String>) -> MovieError {
-    MovieError::Header { format: "FITS", reason: reason.into() }
 }
 
 /// The header of a part of a file.
@@ -145,7 +147,7 @@ impl Cards {
             read_noise: number(&["RDNOISE", "READNOIS"]),
             ..Acquisition::default()
         };
-        found.by(AcquisitionSource::Fits)
+        found.by("the FITS header")
     }
 
     /// The lengths of its axes.
@@ -218,17 +220,10 @@ impl Cards {
             (number, ..) => (number, Some(Adjust::Scaled { scale, zero, blank })),
         };
         Ok(Header {
-            format: "FITS",
-            frames,
-            height: axes[1],
-            width: axes[0],
-            number,
             big_endian: true,
             adjust,
             acquisition: self.acquisition(),
-            times: None,
-            start: self.end,
-            notes: Vec::new(),
+            ..Header::new(number, (frames, axes[1], axes[0]), self.end)
         })
     }
 }

@@ -6,19 +6,14 @@ use std::str::FromStr;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-use super::room::{Kind, Room, rooms};
+use super::error::wrong;
+use super::room::{FrameType, Room, rooms};
 use super::{MovieError, Pixels};
+use crate::npy::{fill, to_native};
 
-/// The type of raw pixels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FrameType {
-    /// 8 bits.
-    U8,
-    /// 16 bits, the lower byte first.
-    U16,
-    /// Floating point of 32 bits, the lowest byte first.
-    F32,
-}
+/// The types by their names, in their order.
+const NAMES: [(FrameType, &str); 3] =
+    [(FrameType::U8, "u8"), (FrameType::U16, "u16"), (FrameType::F32, "f32")];
 
 /// The size and the type of raw frames, as in `512x512:u16`: width, height, and `u8`, `u16` or `f32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,12 +33,7 @@ const MOST_BYTES: usize = 1 << 30;
 impl FrameFormat {
     /// The bytes of a frame.
     pub fn bytes(&self) -> usize {
-        let each = match self.pixels {
-            FrameType::U8 => 1,
-            FrameType::U16 => 2,
-            FrameType::F32 => 4,
-        };
-        self.width * self.height * each
+        self.width * self.height * self.pixels.size()
     }
 }
 
@@ -60,12 +50,7 @@ impl FromStr for FrameFormat {
         let (width, height) = size.split_once('x').ok_or_else(wrong)?;
         let side =
             |text: &str| text.parse::<usize>().ok().filter(|side| *side > 0).ok_or_else(wrong);
-        let pixels = match pixels {
-            "u8" => FrameType::U8,
-            "u16" => FrameType::U16,
-            "f32" => FrameType::F32,
-            _ => return Err(wrong()),
-        };
+        let pixels = NAMES.iter().find(|(_, name)| *name == pixels).ok_or_else(wrong)?.0;
         let (width, height) = (side(width)?, side(height)?);
         let fits = width.checked_mul(height).is_some_and(|all| all <= MOST_BYTES / 4);
         if !fits {
@@ -77,12 +62,8 @@ impl FromStr for FrameFormat {
 
 impl fmt::Display for FrameFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pixels = match self.pixels {
-            FrameType::U8 => "u8",
-            FrameType::U16 => "u16",
-            FrameType::F32 => "f32",
-        };
-        write!(f, "{}x{}:{pixels}", self.width, self.height)
+        let (_, name) = NAMES[self.pixels as usize];
+        write!(f, "{}x{}:{name}", self.width, self.height)
     }
 }
 
@@ -158,7 +139,7 @@ impl Flow {
             }
         }
         let FrameFormat { width, height, .. } = self.format;
-        let mut all = kind(&self.format).frames((parts.len(), height, width))?;
+        let mut all = self.format.pixels.frames((parts.len(), height, width))?;
         for (room, mut part) in rooms(&mut all, width * height).into_iter().zip(parts) {
             match (room, rooms(&mut part, width * height).pop()) {
                 (Room::U8(room), Some(Room::U8(part))) => room.copy_from_slice(part),
@@ -171,21 +152,13 @@ impl Flow {
     }
 }
 
-fn kind(format: &FrameFormat) -> Kind {
-    match format.pixels {
-        FrameType::U8 => Kind::U8,
-        FrameType::U16 => Kind::U16,
-        FrameType::F32 => Kind::F32,
-    }
-}
-
 /// The next frame of a stream, after `number` of them.
 fn next(
     stream: &mut impl Read,
     format: &FrameFormat,
     number: usize,
 ) -> Result<Option<Pixels>, MovieError> {
-    let mut frame = kind(format).frames((1, format.height, format.width))?;
+    let mut frame = format.pixels.frames((1, format.height, format.width))?;
     let mut room = rooms(&mut frame, format.width * format.height);
     let bytes = match room.first_mut() {
         Some(Room::U8(room)) => &mut **room,
@@ -198,35 +171,13 @@ fn next(
         return Ok(None);
     }
     if got < bytes.len() {
-        return Err(MovieError::Stream(format!(
+        return Err(wrong(format!(
             "after {number} frames of {format} ({} bytes each), {got} bytes are left, which are no whole frame; is `frame` right?",
             format.bytes()
         )));
     }
-    for room in room {
-        match room {
-            Room::U8(_) => {}
-            Room::U16(room) => room.iter_mut().for_each(|pixel| *pixel = u16::from_le(*pixel)),
-            Room::F32(room) => {
-                room.iter_mut().for_each(|p| *p = f32::from_bits(u32::from_le(p.to_bits())));
-            }
-        }
-    }
+    to_native(bytes, format.pixels.size(), false);
     Ok(Some(frame))
-}
-
-/// Reads until the room is full or the stream ends; the result is how many bytes came.
-fn fill(stream: &mut impl Read, room: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < room.len() {
-        match stream.read(&mut room[filled..]) {
-            Ok(0) => break,
-            Ok(bytes) => filled += bytes,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
 }
 
 #[cfg(test)]

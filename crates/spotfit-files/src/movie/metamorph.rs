@@ -7,22 +7,28 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use super::formats::is_tiff;
+use super::error::wrong;
+use super::format::{Format, Read};
+use super::npy;
 use super::parts::How;
+use super::tiff::is_tiff;
 use super::{Movie, MovieAxes, MovieError, MovieOptions};
 use crate::excerpt::excerpt;
+
+/// The format: a list of files that are movies, too.
+pub(super) const FORMAT: Format = Format {
+    begins: None,
+    new_files,
+    ..Format::new("MetaMorph's ND list", &["nd"], Read::Path(open))
+};
 
 /// The longest list, in bytes: one has a line for each position.
 const LONGEST: u64 = 1 << 22;
 /// No file is of a later wavelength.
 const MOST_WAVES: usize = 999;
-
-fn wrong(reason: impl Into<String>) -> MovieError {
-    MovieError::Header { format: "MetaMorph's ND list", reason: reason.into() }
-}
 
 /// A wavelength.
 #[derive(Debug, PartialEq)]
@@ -181,7 +187,7 @@ impl List {
 }
 
 /// The files that the movies of a list have now besides those that are known: of the same wavelengths and positions.
-pub(super) fn new_files(path: &Path, known: &[&str]) -> Result<Vec<String>, MovieError> {
+fn new_files(path: &Path, known: &[&str]) -> Result<Vec<String>, MovieError> {
     let files = List::open(path)?.files(path)?;
     let files =
         files.iter().filter_map(|((place, _), path)| Some((place, path.file_name()?.to_str()?)));
@@ -193,96 +199,102 @@ pub(super) fn new_files(path: &Path, known: &[&str]) -> Result<Vec<String>, Movi
     Ok(new.map(|(_, name)| name.to_owned()).collect())
 }
 
-impl Movie {
-    /// The movie of a list: the wavelength and the position that the options choose.
-    pub(super) fn open_metamorph(path: &Path, options: &MovieOptions) -> Result<Self, MovieError> {
-        let list = List::open(path)?;
-        let position = match &list.stages {
-            Some(names) => options.position_of(names)?,
-            None => options.position_of(&[String::new()])?,
-        };
-        let waves = list.waves.as_deref().unwrap_or_default();
-        let mut axes = MovieAxes::frames(1);
-        axes.channels = waves.len().max(1);
-        let channel = options.channel_of(&MovieAxes { slices: list.slices, ..axes })?;
-        let is_deep = waves.get(channel).is_none_or(|wave| wave.is_deep);
-        axes.slices = if is_deep { list.slices } else { 1 };
-        options.channel_of(&axes)?;
-
-        let mut times = list.times.unwrap_or(1);
-        let mut found: BTreeMap<usize, PathBuf> = BTreeMap::new();
-        let mut whole: Option<PathBuf> = None;
-        for ((place, time), file) in list.files(path)? {
-            if place != [channel, position] || time.is_some_and(|time| time >= times) {
-                continue;
-            }
-            // A file without a time point has all of them, if no file has one.
-            let old = match (list.times, time) {
-                (Some(_), None) => whole.replace(file.clone()),
-                (_, time) => found.insert(time.unwrap_or(0), file.clone()),
-            };
-            if let Some(old) = old {
-                let [one, other] = [&old, &file].map(|file| excerpt(&file.display().to_string()));
-                return Err(wrong(format!("{one} and {other} are the same of its files")));
-            }
-        }
-        if let (true, 1, Some(whole)) = (found.is_empty(), axes.slices, whole) {
-            found.insert(0, whole);
-            times = 1;
-        }
-        let missing = times.saturating_sub(found.len());
-        if found.is_empty() || (options.strict && missing > 0) {
-            let mark = |letter: &str, is: bool, number: usize| match is {
-                true => format!("_{letter}{}", number + 1),
-                false => String::new(),
-            };
-            let time = found.keys().zip(0..).find(|(own, time)| *own != time);
-            let time = time.map_or(found.len(), |(_, time)| time);
-            let wave = waves.get(channel).map_or("", |wave| &wave.name);
-            return Err(wrong(format!(
-                "{missing} of its {times} files for wavelength {} and position {} are not beside it, such as {}{}{}{}{} (.tif or .stk)",
-                channel + 1,
-                position + 1,
-                excerpt(&path.file_stem().unwrap_or_default().to_string_lossy()),
-                mark("w", list.waves.is_some(), channel),
-                excerpt(wave),
-                mark("s", list.stages.is_some(), position),
-                mark("t", list.times.is_some(), time),
-            )));
-        }
-        let alone = MovieOptions::from(options.limits.clone()).with_strict(options.strict);
-        let one = options.slice.filter(|_| axes.slices > 1);
-        let paths: Vec<PathBuf> = found.into_values().collect();
-        let movie = Self::of_parts(&paths, How { options: alone, images: true, one })?;
-        let mut notes = movie.notes.clone();
-        if missing > 0 {
-            notes.push(format!(
-                "{missing} of {times} time points have no file; frames are counted without gaps"
-            ));
-        }
-        match one {
-            Some(slice) if movie.frames < paths.len() => notes.push(format!(
-                "{} of {} files have no slice {}; frames are counted without gaps",
-                paths.len() - movie.frames,
-                paths.len(),
-                slice + 1
-            )),
-            None if axes.slices > 1 && movie.frames != paths.len().saturating_mul(axes.slices) => {
-                notes.push(format!(
-                    "its {} files have {} planes, but the list promises {} slices of each; every plane is a frame",
-                    paths.len(),
-                    movie.frames,
-                    axes.slices
-                ));
-                axes.slices = 1;
-            }
-            _ => {}
-        }
-        axes.times = if axes.slices > 1 { paths.len() } else { movie.frames };
-        axes.pixel_size = movie.axes.pixel_size;
-        let files = std::iter::once(path.to_owned()).chain(movie.files.iter().cloned()).collect();
-        Ok(Self { axes, notes, files, ..movie })
+/// The movie of a list: the wavelength and the position that the options choose.
+fn open(path: &Path, options: &MovieOptions) -> Result<Movie, MovieError> {
+    // A pipe may be called as it likes.
+    if !path.is_file() {
+        return npy::open(path, options);
     }
+    FORMAT.says(chosen(path, options))
+}
+
+fn chosen(path: &Path, options: &MovieOptions) -> Result<Movie, MovieError> {
+    let list = List::open(path)?;
+    let position = match &list.stages {
+        Some(names) => options.position_of(names)?,
+        None => options.position_of(&[String::new()])?,
+    };
+    let waves = list.waves.as_deref().unwrap_or_default();
+    let mut axes = MovieAxes::frames(1);
+    axes.channels = waves.len().max(1);
+    let channel = options.channel_of(&MovieAxes { slices: list.slices, ..axes })?;
+    let is_deep = waves.get(channel).is_none_or(|wave| wave.is_deep);
+    axes.slices = if is_deep { list.slices } else { 1 };
+    options.channel_of(&axes)?;
+
+    let mut times = list.times.unwrap_or(1);
+    let mut found: BTreeMap<usize, PathBuf> = BTreeMap::new();
+    let mut whole: Option<PathBuf> = None;
+    for ((place, time), file) in list.files(path)? {
+        if place != [channel, position] || time.is_some_and(|time| time >= times) {
+            continue;
+        }
+        // A file without a time point has all of them, if no file has one.
+        let old = match (list.times, time) {
+            (Some(_), None) => whole.replace(file.clone()),
+            (_, time) => found.insert(time.unwrap_or(0), file.clone()),
+        };
+        if let Some(old) = old {
+            let [one, other] = [&old, &file].map(|file| excerpt(&file.display().to_string()));
+            return Err(wrong(format!("{one} and {other} are the same of its files")));
+        }
+    }
+    if let (true, 1, Some(whole)) = (found.is_empty(), axes.slices, whole) {
+        found.insert(0, whole);
+        times = 1;
+    }
+    let missing = times.saturating_sub(found.len());
+    if found.is_empty() || (options.strict && missing > 0) {
+        let mark = |letter: &str, is: bool, number: usize| match is {
+            true => format!("_{letter}{}", number + 1),
+            false => String::new(),
+        };
+        let time = found.keys().zip(0..).find(|(own, time)| *own != time);
+        let time = time.map_or(found.len(), |(_, time)| time);
+        let wave = waves.get(channel).map_or("", |wave| &wave.name);
+        return Err(wrong(format!(
+            "{missing} of its {times} files for wavelength {} and position {} are not beside it, such as {}{}{}{}{} (.tif or .stk)",
+            channel + 1,
+            position + 1,
+            excerpt(&path.file_stem().unwrap_or_default().to_string_lossy()),
+            mark("w", list.waves.is_some(), channel),
+            excerpt(wave),
+            mark("s", list.stages.is_some(), position),
+            mark("t", list.times.is_some(), time),
+        )));
+    }
+    let alone = MovieOptions::from(options.limits.clone()).with_strict(options.strict);
+    let one = options.slice.filter(|_| axes.slices > 1);
+    let paths: Vec<PathBuf> = found.into_values().collect();
+    let movie = Movie::of_parts(&paths, How { options: alone, images: true, one })?;
+    let mut notes = movie.notes.clone();
+    if missing > 0 {
+        notes.push(format!(
+            "{missing} of {times} time points have no file; frames are counted without gaps"
+        ));
+    }
+    match one {
+        Some(slice) if movie.frames < paths.len() => notes.push(format!(
+            "{} of {} files have no slice {}; frames are counted without gaps",
+            paths.len() - movie.frames,
+            paths.len(),
+            slice + 1
+        )),
+        None if axes.slices > 1 && movie.frames != paths.len().saturating_mul(axes.slices) => {
+            notes.push(format!(
+                "its {} files have {} planes, but the list promises {} slices of each; every plane is a frame",
+                paths.len(),
+                movie.frames,
+                axes.slices
+            ));
+            axes.slices = 1;
+        }
+        _ => {}
+    }
+    axes.times = if axes.slices > 1 { paths.len() } else { movie.frames };
+    axes.pixel_size = movie.axes.pixel_size;
+    let files = std::iter::once(path.to_owned()).chain(movie.files.iter().cloned()).collect();
+    Ok(Movie { axes, notes, files, ..movie })
 }
 
 #[cfg(test)]

@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::movie::{Acquisition, AcquisitionSource};
+use crate::movie::Acquisition;
+
+/// Who says what the metadata say.
+pub(super) const METADATA: &str = "Micro-Manager's metadata";
 
 /// The tag that has it.
 #[cfg(feature = "tiff")]
@@ -55,7 +58,7 @@ pub(super) fn acquisition(text: &str) -> Acquisition {
         camera: model.or(camera),
         ..Acquisition::default()
     };
-    found.by(AcquisitionSource::MicroManager)
+    found.by(METADATA)
 }
 
 /// The object that the text is.
@@ -112,7 +115,7 @@ mod tests {
         assert_eq!(found.camera.as_deref(), Some("DU897"));
         assert_eq!((found.exposure, found.em_gain), (Some(0.0305), Some(200.0)));
         assert_eq!(found.binning, Some([2, 1]));
-        assert_eq!(found.source, Some(AcquisitionSource::MicroManager));
+        assert_eq!(found.source, Some(METADATA));
         let off = acquisition(&new.replace("\"On\"", "\"Off\""));
         assert_eq!((off.camera.as_deref(), off.em_gain), (Some("DU897"), None));
         let old = r#"{"Core-Camera": {"PropVal": "Zyla"}, "Zyla-Gain": {"PropVal": "4"}, "Exposure-ms": "10", "Binning": 1}"#;

@@ -40,20 +40,20 @@ mod error;
 mod fits;
 mod flow;
 mod follow;
-mod formats;
+mod format;
 mod header;
 #[cfg(feature = "tiff")]
 mod metamorph;
 mod micro_manager;
 mod nd2;
 mod ndtiff;
+mod npy;
 mod number;
 mod open;
 mod options;
 mod parts;
 mod pending;
 mod pixels;
-mod place;
 mod placed;
 mod raw;
 mod room;
@@ -64,7 +64,6 @@ mod threads;
 mod tiff;
 mod whole;
 
-use std::io::{Read, Seek};
 use std::ops::{Bound, Range, RangeBounds};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -72,27 +71,49 @@ use std::sync::Arc;
 use rayon::ThreadPool;
 
 use crate::npy::NpyReader;
-use number::read_npy;
+pub use crate::place::ReadSeek;
+use crate::place::Reader;
+use format::Format;
 
-pub use acquisition::{Acquisition, AcquisitionSource};
+pub use acquisition::Acquisition;
 #[doc(hidden)]
 pub use axes::possible_pixel;
-pub use axes::{MovieAxes, PixelSize, PixelSizeSource};
+pub use axes::{MovieAxes, PixelSize};
 pub use error::MovieError;
-pub use flow::{FrameFormat, FrameType};
+pub use flow::FrameFormat;
 pub use follow::{FollowOptions, GrowingMovie, is_read_complete, last_change, movies_in};
-pub use formats::{ENDINGS, Foreign};
+pub use format::{Foreign, endings};
 pub use ndtiff::INDEX as NDTIFF_INDEX;
 pub use options::{MovieLimits, MovieOptions};
 pub use pending::PendingBlock;
 pub use pixels::Pixels;
-pub use room::SpareBlocks;
+pub use room::{FrameType, SpareBlocks};
 
-/// Something that can be read from any place.
-pub trait ReadSeek: Read + Seek + Send {}
-impl<T: Read + Seek + Send> ReadSeek for T {}
+/// The formats of movies. Where a path could be of several, the first counts; errors name them in this order.
+const FORMATS: &[Format] = &[
+    ndtiff::FORMAT,
+    #[cfg(feature = "tiff")]
+    tiff::FOLDER,
+    #[cfg(feature = "tiff")]
+    tiff::FORMAT,
+    #[cfg(not(feature = "tiff"))]
+    Format::without("TIFF", &TIFF),
+    npy::FORMAT,
+    nd2::FORMAT,
+    czi::FORMAT,
+    sif::FORMAT,
+    spe::FORMAT,
+    fits::FORMAT,
+    raw::PICASSO,
+    raw::DAX,
+    #[cfg(feature = "tiff")]
+    metamorph::FORMAT,
+    #[cfg(not(feature = "tiff"))]
+    Format::without("MetaMorph", &["nd"]),
+];
 
-type Reader = Box<dyn ReadSeek>;
+/// How TIFF files are called, with and without their reader.
+const TIFF: [&str; 6] = ["tif", "tiff", "btf", "tf2", "tf8", "stk"];
 
 /// Consecutive frames.
 #[derive(Clone, Debug)]
@@ -211,7 +232,7 @@ impl Movie {
     ) -> Result<Self, MovieError> {
         if !options.parts.is_empty() {
             let reason = "a movie that is being written is one movie, with which no other goes on";
-            return Err(MovieError::Stream(reason.to_owned()));
+            return Err(error::wrong(reason));
         }
         let growing = GrowingMovie::open(path, options, follow)?;
         let ((width, height), axes) = (growing.size(), *growing.axes());
@@ -349,28 +370,28 @@ impl Movie {
             }
             self.seen = None;
         }
-        if let Source::Growing(growing) = &mut self.source {
-            let block = growing.read(count)?;
-            self.next = growing.frames();
-            return Ok(block);
-        }
-        if let Source::Flow(flow) = &mut self.source {
-            let (first, pixels) = (self.next, flow.read(count)?);
-            match &pixels {
-                Some(pixels) => self.next += pixels.dim().0,
-                None => self.frames = self.next,
+        let shape = (count, self.height, self.width);
+        let pool = self.pool.as_deref();
+        let pixels = match &mut self.source {
+            #[cfg(feature = "tiff")]
+            Source::Tiff(source) => Some(source.read(shape, pool, &self.spare)?),
+            Source::Raw(source) => Some(source.read(shape, pool, &self.spare)?),
+            Source::Placed(source) => Some(source.read(shape, pool, &self.spare)?),
+            Source::Npy(source) => Some(npy::read(source, shape)?),
+            Source::Held(frames) => Some(frames.take(count)),
+            Source::Growing(growing) => growing.read(count)?.map(|block| block.pixels),
+            Source::Parts(parts) => parts.read(count)?,
+            Source::Flow(flow) => {
+                let pixels = flow.read(count)?;
+                if pixels.is_none() {
+                    self.frames = self.next;
+                }
+                pixels
             }
-            return Ok(pixels.map(|pixels| Block { first, pixels }));
-        }
-        if let Source::Parts(parts) = &mut self.source {
-            let (first, pixels) = (self.next, parts.read(count)?);
-            self.next += pixels.as_ref().map_or(0, |pixels| pixels.dim().0);
-            return Ok(pixels.map(|pixels| Block { first, pixels }));
-        }
-        let pixels = self.read_pixels(count)?;
+        };
         let first = self.next;
-        self.next += count;
-        Ok(Some(Block { first, pixels }))
+        self.next += pixels.as_ref().map_or(0, |pixels| pixels.dim().0);
+        Ok(pixels.map(|pixels| Block { first, pixels }))
     }
 
     /// The same frames as [`Movie::read`] gives, which any thread may read at any time where they are stored as they are; others have
@@ -444,23 +465,6 @@ impl Movie {
         // What was read already cannot be read again.
         let first = first.max(self.next).min(end);
         Blocks { movie: self, frames: first..end }
-    }
-
-    fn read_pixels(&mut self, count: usize) -> Result<Pixels, MovieError> {
-        let shape = (count, self.height, self.width);
-        let pool = self.pool.as_deref();
-        let pixels = match &mut self.source {
-            #[cfg(feature = "tiff")]
-            Source::Tiff(source) => source.read(shape, pool, &self.spare)?,
-            Source::Raw(source) => source.read(shape, pool, &self.spare)?,
-            Source::Placed(source) => source.read(shape, pool, &self.spare)?,
-            Source::Npy(source) => read_npy(source, shape)?,
-            Source::Held(frames) => frames.take(count),
-            Source::Growing(_) | Source::Flow(_) | Source::Parts(_) => {
-                return Err(MovieError::Empty);
-            }
-        };
-        Ok(pixels)
     }
 }
 

@@ -7,11 +7,18 @@
 
 use std::collections::BTreeMap;
 
-use super::place::{Bytes, fill_at};
+use super::error::wrong;
+use super::format::{Format, Read};
 use super::placed::{Lie, Planes};
-use super::{Acquisition, AcquisitionSource, MovieAxes, MovieError, PixelSize, PixelSizeSource};
+use super::{Acquisition, MovieAxes, MovieError, PixelSize};
 use crate::npy::NumberType;
+use crate::place::{Bytes, fill_at};
 
+/// The format.
+pub(super) const FORMAT: Format = Format::new("ND2", &["nd2"], Read::Planes(planes));
+
+/// Who says what the metadata say.
+const METADATA: &str = "the ND2 metadata";
 /// What a chunk begins with.
 const MAGIC: u32 = 0x0abe_ceda;
 /// What old files begin with, those of JPEG 2000.
@@ -25,10 +32,6 @@ const MOST_CHANNELS: usize = 64;
 /// How deep levels may lie in each other, and how many values there may be.
 const DEEPEST: usize = 16;
 const MOST_VALUES: usize = 1 << 17;
-
-fn wrong(reason: impl Into<String>) -> MovieError {
-    MovieError::Header { format: "ND2", reason: reason.into() }
-}
 
 fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
@@ -304,7 +307,7 @@ fn loops(experiment: &[Variant]) -> Option<Vec<(Loop, usize)>> {
 }
 
 /// What the file says of its planes.
-pub(super) fn planes(bytes: &Bytes) -> Result<Planes, MovieError> {
+fn planes(bytes: &Bytes) -> Result<Planes, MovieError> {
     let chunks = Chunks::read(bytes)?;
     let attributes = chunks.variants(b"ImageAttributesLV!")?;
     let attributes = level(&attributes, "SLxImageAttributes")
@@ -360,14 +363,8 @@ pub(super) fn planes(bytes: &Bytes) -> Result<Planes, MovieError> {
         _ => None,
     };
     let calibrated = matches!(search(&metadata, "bCalibrated"), Some(Value::Whole(1)));
-    let pixel_size = match number("dCalibration").filter(|_| calibrated) {
-        Some(size) => PixelSize::new(size * 1e3, PixelSizeSource::Nd2),
-        None => Ok(None),
-    };
-    let pixel_size = pixel_size.unwrap_or_else(|odd| {
-        notes.push(odd);
-        None
-    });
+    let side = number("dCalibration").filter(|_| calibrated).map(|size| size * 1e3);
+    let pixel_size = PixelSize::noted(side, METADATA, &mut notes);
     let camera = match search(&metadata, "CameraUserName") {
         Some(Value::Text(name)) => Some(name.clone()),
         _ => None,
@@ -378,14 +375,13 @@ pub(super) fn planes(bytes: &Bytes) -> Result<Planes, MovieError> {
     let mut axes = MovieAxes::frames(count / (positions * slices));
     (axes.channels, axes.slices) = (channels, slices);
     Ok(Planes {
-        format: "ND2",
         lie,
         axes,
         positions: (1..=positions).map(|number| number.to_string()).collect(),
         places,
         times: Some(times),
         pixel_size,
-        acquisition: acquisition.by(AcquisitionSource::Nd2),
+        acquisition: acquisition.by(METADATA),
         notes,
     })
 }

@@ -4,18 +4,21 @@
 //! its metadata begin, their sizes and their type. Pixels are never compressed, and those of 10 to 14 bits have 16.
 
 use std::collections::HashMap;
-use std::io::{self, BufReader, Read};
+use std::fs::File;
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::error::wrong;
+use super::format::{Format, Read};
 use super::micro_manager;
-use super::place::{Bytes, ReadAt, View, fill_at};
-use super::placed::{Lie, Planes};
-use super::{MovieAxes, MovieError, MovieOptions, PixelSize, PixelSizeSource};
+use super::placed::{Lie, Planes, grid};
+use super::{Movie, MovieAxes, MovieError, MovieOptions, PixelSize, Reader};
 use crate::excerpt::excerpt;
 use crate::npy::NumberType;
+use crate::place::{Bytes, ReadAt, View, fill_at, shared};
 
 /// The index of NDTiff, as it is called in the folder of every such movie.
 pub const INDEX: &str = "NDTiff.index";
@@ -33,17 +36,25 @@ const MOST_FILES: usize = 1 << 12;
 /// Where the numbers of a file begin among those of all: places in a file have 32 bits.
 const FILE: u64 = 1 << 33;
 
-fn wrong(reason: impl Into<String>) -> MovieError {
-    MovieError::Header { format: "NDTiff", reason: reason.into() }
-}
+/// The format.
+pub(super) const FORMAT: Format = Format {
+    index: |path| folder_of(path).map(|folder| folder.join(INDEX)),
+    begins: Some(|path| path.is_dir() || is_first_stack(path)),
+    ..Format::new("NDTiff", &[], Read::Path(open))
+};
 
 /// Whether a file is called like one of the planes of such a movie.
 pub(super) fn is_stack(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().contains("_NDTiffStack"))
 }
 
+/// Whether it is the first of them.
+pub(super) fn is_first_stack(path: &Path) -> bool {
+    path.to_string_lossy().ends_with("_NDTiffStack.tif")
+}
+
 /// The folder with the index, of a folder, an index or a stack beside one.
-pub(super) fn folder_of(path: &Path) -> Option<PathBuf> {
+fn folder_of(path: &Path) -> Option<PathBuf> {
     if path.file_name().is_some_and(|name| name == INDEX) || is_stack(path) {
         let folder = path.parent()?;
         return folder.join(INDEX).is_file().then(|| folder.to_owned());
@@ -71,7 +82,7 @@ impl ReadAt for Files {
 type Entry = (Map<String, Value>, String, [u32; 8]);
 
 /// Reads an entry; nothing at the end, and an error where it is cut off.
-fn entry(index: &mut impl Read) -> Result<Option<Entry>, MovieError> {
+fn entry(index: &mut impl io::Read) -> Result<Option<Entry>, MovieError> {
     let mut number = [0; 4];
     let got = index.read(&mut number[..1])?;
     if got == 0 {
@@ -82,7 +93,7 @@ fn entry(index: &mut impl Read) -> Result<Option<Entry>, MovieError> {
         // Room that was made for entries that were never written.
         return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
     }
-    let text = |length: [u8; 4], rest: &mut dyn Read| -> Result<String, MovieError> {
+    let text = |length: [u8; 4], rest: &mut dyn io::Read| -> Result<String, MovieError> {
         let length = u32::from_le_bytes(length) as usize;
         if length > LONGEST {
             return Err(wrong(format!("its index has a text of {length} bytes")));
@@ -268,20 +279,51 @@ impl Index {
     }
 }
 
-/// The planes of a movie, and the bytes in which they lie.
-pub(super) struct NdTiff {
-    pub(super) planes: Planes,
-    pub(super) bytes: Bytes,
-    /// The names of the files that are there.
-    pub(super) names: Vec<String>,
+impl Movie {
+    /// Micro-Manager's NDTiff in memory or anywhere else: its index, and its files by their names.
+    ///
+    /// # Errors
+    /// [`MovieError`].
+    pub fn ndtiff(
+        index: Reader,
+        stacks: Vec<(String, Reader)>,
+        options: &MovieOptions,
+    ) -> Result<Self, MovieError> {
+        let stacks = stacks.into_iter().map(|(name, reader)| Ok((name, shared(reader)?.0)));
+        let stacks: HashMap<String, Bytes> = stacks.collect::<io::Result<_>>()?;
+        Ok(read(shared(index)?.0, options, |name| Ok(stacks.get(name).cloned()))?.0)
+    }
 }
 
-/// What an index says of the files that can be opened by their names.
-pub(super) fn read(
+fn open(path: &Path, options: &MovieOptions) -> Result<Movie, MovieError> {
+    let folder = folder_of(path).ok_or(MovieError::NotAFile)?;
+    let index = folder.join(INDEX);
+    let file = |name: &str| -> io::Result<Option<Bytes>> {
+        let path = folder.join(name);
+        Ok(if path.is_file() { Some(Arc::new(File::open(path)?)) } else { None })
+    };
+    let (movie, names) = read(Arc::new(File::open(&index)?), options, file)?;
+    let files = std::iter::once(index).chain(names.iter().map(|name| folder.join(name)));
+    Ok(Movie { files: files.collect(), ..movie })
+}
+
+/// The movie of an index and of the files that can be opened by their names, and the names of those that are there.
+fn read(
+    index: Bytes,
+    options: &MovieOptions,
+    open: impl FnMut(&str) -> io::Result<Option<Bytes>>,
+) -> Result<(Movie, Vec<String>), MovieError> {
+    FORMAT.says(planes(index, options, open).and_then(|(planes, files, names)| {
+        Ok((planes.open(FORMAT.name, Arc::new(files), options)?, names))
+    }))
+}
+
+/// The planes of an index, the files in which they lie, and the names of these.
+fn planes(
     index: Bytes,
     options: &MovieOptions,
     mut open: impl FnMut(&str) -> io::Result<Option<Bytes>>,
-) -> Result<NdTiff, MovieError> {
+) -> Result<(Planes, Files, Vec<String>), MovieError> {
     let Index { planes, axes, kind, names, mut notes } = Index::read(index, options.strict)?;
     let Some([width, height, kind]) = kind else { return Err(MovieError::Empty) };
     let number = match kind {
@@ -292,9 +334,7 @@ pub(super) fn read(
         other => return Err(wrong(format!("its pixels are of type {other}, which is unknown"))),
     };
     let [width, height] = [width, height].map(|side| usize::try_from(side).unwrap_or(usize::MAX));
-    let pixel_bytes = number.size() as u64;
-    let row_bytes = (width as u64).saturating_mul(pixel_bytes);
-    let frame = row_bytes.saturating_mul(height as u64);
+    let (lie, frame) = Lie::dense(number, width, height);
     let mut files: Vec<Option<(Bytes, u64)>> = Vec::new();
     for name in &names {
         // Files elsewhere are never looked for.
@@ -320,11 +360,7 @@ pub(super) fn read(
         order[2] = (0..order[2].len()).collect();
     }
     let [times, slices, channels, positions] = axes.each_ref().map(|axis| axis.0.len());
-    let mut count = [times, slices, channels, positions].into_iter();
-    let count = count.try_fold(1, |all: usize, count| all.checked_mul(count));
-    // Of each entry there is a plane; where most are missing it is no grid.
-    let count = count.filter(|&count| count / 16 <= planes.len());
-    let count = count.ok_or_else(|| {
+    let count = grid(&[times, slices, channels, positions], planes.len()).ok_or_else(|| {
         wrong("its planes do not make a grid of positions, times, slices and channels")
     })?;
     notes.extend(gaps(&axes[0]));
@@ -369,19 +405,14 @@ pub(super) fn read(
             side = micro_manager::pixel_size(&text);
         }
     }
-    let pixel_size = side.map(|side| PixelSize::new(side, PixelSizeSource::MicroManager));
-    let pixel_size = pixel_size.unwrap_or(Ok(None)).unwrap_or_else(|odd| {
-        notes.push(odd);
-        None
-    });
+    let pixel_size = PixelSize::noted(side, micro_manager::METADATA, &mut notes);
     let mut acquisition = acquisition.unwrap_or_default();
     let of_type = [10, 12, 14, 11].get(kind.wrapping_sub(3) as usize).copied();
     acquisition.significant_bits = acquisition.significant_bits.or(of_type);
     let there = names.into_iter().zip(&files).filter(|(_, file)| file.is_some());
     let names = there.map(|(name, _)| name).collect();
     let planes = Planes {
-        format: "NDTiff",
-        lie: Lie { number, width, height, pixel_bytes, row_bytes },
+        lie,
         axes: movie_axes,
         positions: named,
         places,
@@ -391,5 +422,5 @@ pub(super) fn read(
         notes,
     };
     let files = files.into_iter().map(|file| Some(file?.0)).collect();
-    Ok(NdTiff { planes, bytes: Arc::new(Files(files)), names })
+    Ok((planes, Files(files), names))
 }

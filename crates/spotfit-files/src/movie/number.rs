@@ -2,27 +2,14 @@
 
 use ndarray::Array3;
 
-use super::pixels::stack;
-use super::room::{Kind, Room};
-use super::{MovieError, Pixels, Reader};
-use crate::npy::{NpyNumber, NpyReader, NumberType, with_number};
-
-/// The next frames of an array.
-pub(super) fn read_npy(
-    source: &mut NpyReader<Reader>,
-    shape: (usize, usize, usize),
-) -> Result<Pixels, MovieError> {
-    with_number!(source.header().number, T => {
-        let mut pixels = Vec::new();
-        source.read_as(shape.0, T::pixel, &mut pixels)?;
-        Ok(T::pixels(stack(shape, pixels)?))
-    })
-}
+use super::Pixels;
+use super::room::{FrameType, Room};
+use crate::npy::{NpyNumber, NumberType};
 
 /// A type of numbers as frames: kept, or made `f32`.
 pub(super) trait FrameNumber: NpyNumber {
     type Pixel: bytemuck::Pod + Default;
-    const KIND: Kind;
+    const KIND: FrameType;
     /// Whether frames have it as it is stored.
     const IS_PIXEL: bool;
     fn pixel(self) -> Self::Pixel;
@@ -34,7 +21,7 @@ macro_rules! frame_number {
     ($($type:ident => $variant:ident($pixel:ident)),*) => {$(
         impl FrameNumber for $type {
             type Pixel = $pixel;
-            const KIND: Kind = Kind::$variant;
+            const KIND: FrameType = FrameType::$variant;
             const IS_PIXEL: bool = matches!(Self::TYPE, NumberType::$variant);
             #[inline(always)]
             fn pixel(self) -> $pixel {

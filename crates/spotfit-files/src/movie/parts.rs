@@ -41,7 +41,7 @@ impl How {
         #[cfg(feature = "tiff")]
         if self.images {
             // Nobody has named it.
-            return Movie::open_image(path, &self.options).map_err(|error| of(path, error));
+            return super::tiff::open_image(path, &self.options).map_err(|error| of(path, error));
         }
         Movie::open_with(path, &self.options)
     }

@@ -5,13 +5,16 @@ use std::sync::Arc;
 
 use rayon::ThreadPool;
 
+use super::error::{of_file, wrong};
 use super::number::FrameNumber;
-use super::place::{Bytes, fill_at};
-use super::room::{Kind, Room, SpareBlocks, rooms};
+use super::room::{FrameType, Room, SpareBlocks, rooms};
 use super::threads::try_each;
 use super::whole::said;
-use super::{Acquisition, Dimensions, MovieAxes, MovieError, MovieOptions, PixelSize, Pixels};
+use super::{
+    Acquisition, Dimensions, Movie, MovieAxes, MovieError, MovieOptions, PixelSize, Pixels, Source,
+};
 use crate::npy::{NpyNumber, NumberType, with_number};
+use crate::place::{Bytes, fill_at};
 
 /// Bytes that are read at a time.
 const PIECE: u64 = 1 << 20;
@@ -32,6 +35,14 @@ pub(super) struct Lie {
 }
 
 impl Lie {
+    /// Of pixels and rows without anything between them, and the bytes that they are.
+    pub(super) fn dense(number: NumberType, width: usize, height: usize) -> (Self, u64) {
+        let pixel_bytes = number.size() as u64;
+        let row_bytes = (width as u64).saturating_mul(pixel_bytes);
+        let lie = Self { number, width, height, pixel_bytes, row_bytes };
+        (lie, row_bytes.saturating_mul(height as u64))
+    }
+
     /// The bytes of rows, from the first number to the last.
     fn bytes(&self, rows: usize) -> u64 {
         let row = (self.width as u64).saturating_sub(1).saturating_mul(self.pixel_bytes);
@@ -51,8 +62,6 @@ impl Lie {
 /// The planes of a file, as its header tells them.
 #[derive(Debug)]
 pub(super) struct Planes {
-    /// The name of the format in errors.
-    pub(super) format: &'static str,
     pub(super) lie: Lie,
     pub(super) axes: MovieAxes,
     /// The names of the positions of the stage; one at least.
@@ -66,27 +75,27 @@ pub(super) struct Planes {
     pub(super) notes: Vec<String>,
 }
 
-/// A movie of planes.
-pub(super) struct OfPlanes {
-    pub(super) source: PlacedSource,
-    pub(super) dimensions: Dimensions,
-    pub(super) axes: MovieAxes,
-    pub(super) times: Option<Vec<f64>>,
-    pub(super) acquisition: Acquisition,
-    pub(super) notes: Vec<String>,
+/// How many planes axes of these lengths make, if so many were found that they can be a grid: there is one of each, or most are there.
+pub(super) fn grid(axes: &[usize], found: usize) -> Option<usize> {
+    let planes = axes.iter().try_fold(1, |all: usize, &axis| all.checked_mul(axis));
+    planes.filter(|&planes| planes / 16 <= found)
 }
 
 impl Planes {
-    /// The planes that the options choose.
-    pub(super) fn open(self, bytes: Bytes, options: &MovieOptions) -> Result<OfPlanes, MovieError> {
-        let Self { format, lie, mut axes, places, mut notes, .. } = self;
-        let wrong = |reason: String| MovieError::Header { format, reason };
+    /// The movie of the planes that the options choose, in a file of a format of this name.
+    pub(super) fn open(
+        self,
+        format: &'static str,
+        bytes: Bytes,
+        options: &MovieOptions,
+    ) -> Result<Movie, MovieError> {
+        let Self { lie, mut axes, places, mut notes, .. } = self;
         options.limits.check(lie.width, lie.height)?;
         if lie.width == 0 || lie.height == 0 {
             return Err(MovieError::Empty);
         }
         if !lie.is_sound() {
-            return Err(wrong("its pixels cannot lie as it says".to_owned()));
+            return Err(wrong("its pixels cannot lie as it says"));
         }
         let position = options.position_of(&self.positions)?;
         let channel = options.channel_of(&axes)?;
@@ -139,7 +148,8 @@ impl Planes {
         }
         let dimensions = Dimensions(found.len(), lie.height, lie.width);
         let source = PlacedSource { bytes, places: found.into(), lie, format, next: 0 };
-        Ok(OfPlanes { source, dimensions, axes, times, acquisition, notes })
+        let movie = Movie::new(Source::Placed(source), dimensions, &options.limits)?;
+        Ok(Movie { axes, times, acquisition, notes, ..movie })
     }
 }
 
@@ -164,7 +174,7 @@ impl PlacedSource {
         pool: Option<&ThreadPool>,
         spare: &SpareBlocks,
     ) -> Result<Pixels, MovieError> {
-        let kind: Kind = with_number!(self.lie.number, T => T::KIND);
+        let kind: FrameType = with_number!(self.lie.number, T => T::KIND);
         let mut frames = kind.any_frames(shape, spare)?;
         let places = self.places.get(self.next..).unwrap_or_default();
         let work = |number: usize, room: Room<'_>| match places.get(number) {
@@ -175,7 +185,7 @@ impl PlacedSource {
         done.map_err(|(number, error)| match error.kind() {
             io::ErrorKind::UnexpectedEof => {
                 let reason = format!("it ends within frame {}", self.next + number + 1);
-                MovieError::Header { format: self.format, reason }
+                wrong(reason).at(|| of_file(self.format))
             }
             _ => error.into(),
         })?;

@@ -5,13 +5,23 @@ use std::io;
 use bytemuck::{bytes_of, cast_slice_mut};
 use rayon::ThreadPool;
 
+use super::error::wrong;
+use super::format::{Format, Read};
+use super::header::Header;
 use super::number::FrameNumber;
-use super::place::{Bytes, fill_at};
-use super::room::{Kind, Room, SpareBlocks, rooms};
+use super::room::{FrameType, Room, SpareBlocks, rooms};
 use super::threads::try_each;
-use super::{Dimensions, MovieError, PixelSize, PixelSizeSource, Pixels};
+use super::{MovieError, PixelSize, Pixels};
 use crate::excerpt::excerpt;
 use crate::npy::{NpyError, NpyNumber, NumberType, with_number};
+use crate::place::{Bytes, fill_at};
+
+/// Picasso's movies.
+pub(super) const PICASSO: Format =
+    Format::new("Picasso's RAW", &["raw"], Read::Beside("yaml", picasso));
+
+/// The Zhuang lab's movies.
+pub(super) const DAX: Format = Format::new("DAX", &["dax"], Read::Beside("inf", dax));
 
 /// Bytes that are read at a time.
 const PIECE: usize = 1 << 20;
@@ -89,9 +99,9 @@ impl RawSource {
     }
 
     /// The type of frames that the numbers make.
-    pub(super) fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> FrameType {
         match self.adjust {
-            Some(Adjust::Scaled { .. }) => Kind::F32,
+            Some(Adjust::Scaled { .. }) => FrameType::F32,
             _ => with_number!(self.number, T => T::KIND),
         }
     }
@@ -229,62 +239,19 @@ impl RawSource {
     }
 }
 
-/// What a description must say.
-pub(super) struct Description<'a> {
-    file: &'a str,
-    pub(super) frames: usize,
-    pub(super) height: usize,
-    pub(super) width: usize,
-    pub(super) number: NumberType,
-    pub(super) big_endian: bool,
-}
-
-impl Description<'_> {
-    pub(super) fn open(
-        self,
-        (bytes, start): (Bytes, u64),
-        length: u64,
-    ) -> Result<(RawSource, Dimensions), MovieError> {
-        let Self { file, frames, height, width, number, big_endian } = self;
-        let pixels = (height as u64).checked_mul(width as u64);
-        let promised = pixels
-            .and_then(|pixels| pixels.checked_mul(frames as u64))
-            .and_then(|pixels| pixels.checked_mul(number.size() as u64));
-        match (promised, pixels) {
-            (Some(promised), Some(pixels)) if promised == length => {
-                let source = RawSource::new(bytes, start, number, big_endian, pixels);
-                Ok((source, Dimensions(frames, height, width)))
-            }
-            _ => {
-                let size = 8 * number.size();
-                let reason = format!(
-                    "{frames} frames of {width}×{height} pixels of {size} bits do not match the \
-                     {length} bytes of the movie"
-                );
-                Err(MovieError::Description { file: file.to_owned(), reason })
-            }
-        }
-    }
-}
-
 /// Editors on Windows put a byte-order mark before UTF-8.
 fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// The value of a key, or an error that names it.
-fn find<'a>(file: &str, key: &str, value: Option<&'a str>) -> Result<&'a str, MovieError> {
-    value.map(str::trim).ok_or_else(|| MovieError::Description {
-        file: file.to_owned(),
-        reason: format!("'{key}' is missing"),
-    })
+fn find<'a>(key: &str, value: Option<&'a str>) -> Result<&'a str, MovieError> {
+    value.map(str::trim).ok_or_else(|| wrong(format!("'{key}' is missing")))
 }
 
-fn parse<T: std::str::FromStr>(file: &str, key: &str, value: &str) -> Result<T, MovieError> {
-    value.trim().parse().map_err(|_| MovieError::Description {
-        file: file.to_owned(),
-        reason: format!("'{key}' is not a number: {}", excerpt(value)),
-    })
+fn parse(key: &str, value: &str) -> Result<usize, MovieError> {
+    let number = value.trim().parse();
+    number.map_err(|_| wrong(format!("'{key}' is not a number: {}", excerpt(value))))
 }
 
 /// What Picasso's `.yaml` says of the movie under a key.
@@ -298,19 +265,9 @@ fn picasso_value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     })
 }
 
-/// The size of a pixel, if Picasso was told, or what is odd about it; its simulated movies have it as one of the camera.
-pub(super) fn picasso_pixel_size(text: &str) -> Result<Option<PixelSize>, String> {
-    let said = picasso_value(text, "Pixelsize");
-    let said = said.or_else(|| picasso_value(text, "Camera.Pixelsize"));
-    match said.and_then(|said| said.parse().ok()) {
-        Some(nanometres) => PixelSize::new(nanometres, PixelSizeSource::Picasso),
-        None => Ok(None),
-    }
-}
-
 /// What Picasso's `.yaml` says of its `.raw`.
-pub(super) fn picasso<'a>(file: &'a str, text: &str) -> Result<Description<'a>, MovieError> {
-    let value = |key: &str| find(file, key, picasso_value(text, key));
+fn picasso(text: &str) -> Result<Header, MovieError> {
+    let value = |key: &str| find(key, picasso_value(text, key));
     let number = match value("Data Type")? {
         "uint8" => NumberType::U8,
         "uint16" => NumberType::U16,
@@ -319,41 +276,43 @@ pub(super) fn picasso<'a>(file: &'a str, text: &str) -> Result<Description<'a>, 
         "int32" => NumberType::I32,
         "float32" => NumberType::F32,
         "float64" => NumberType::F64,
-        other => {
-            let reason = format!("'Data Type' {} is not supported", excerpt(other));
-            return Err(MovieError::Description { file: file.to_owned(), reason });
-        }
+        other => return Err(wrong(format!("'Data Type' {} is not supported", excerpt(other)))),
     };
     let big_endian = match value("Byte Order")? {
         ">" => true,
         "<" | "|" | "=" => false,
         other => {
             let reason = format!("'Byte Order' is neither < nor >: {}", excerpt(other));
-            return Err(MovieError::Description { file: file.to_owned(), reason });
+            return Err(wrong(reason));
         }
     };
-    let count = |key: &str| parse(file, key, value(key)?);
-    let (frames, height, width) = (count("Frames")?, count("Height")?, count("Width")?);
-    Ok(Description { file, frames, height, width, number, big_endian })
+    let count = |key: &str| parse(key, value(key)?);
+    let shape = (count("Frames")?, count("Height")?, count("Width")?);
+    // Simulated movies have the size of a pixel as one of the camera.
+    let said = picasso_value(text, "Pixelsize");
+    let said = said.or_else(|| picasso_value(text, "Camera.Pixelsize"));
+    let mut notes = Vec::new();
+    let side = said.and_then(|said| said.parse().ok());
+    let pixel_size = PixelSize::noted(side, "Picasso's YAML file", &mut notes);
+    Ok(Header { big_endian, pixel_size, notes, ..Header::new(number, shape, 0) })
 }
 
 /// What the Zhuang lab's `.inf` says of its `.dax`.
-pub(super) fn dax<'a>(file: &'a str, text: &str) -> Result<Description<'a>, MovieError> {
+fn dax(text: &str) -> Result<Header, MovieError> {
     let value = |key: &str| {
         let found = without_mark(text).lines().find_map(|line| {
             let (name, value) = line.split_once('=')?;
             (name.trim() == key).then_some(value)
         });
-        find(file, key, found)
+        find(key, found)
     };
     let dimensions = value("frame dimensions")?;
-    let (width, height) = dimensions.split_once('x').ok_or_else(|| MovieError::Description {
-        file: file.to_owned(),
-        reason: format!("'frame dimensions' is not WIDTH x HEIGHT: {}", excerpt(dimensions)),
+    let (width, height) = dimensions.split_once('x').ok_or_else(|| {
+        wrong(format!("'frame dimensions' is not WIDTH x HEIGHT: {}", excerpt(dimensions)))
     })?;
-    let width = parse(file, "frame dimensions", width)?;
-    let height = parse(file, "frame dimensions", height)?;
-    let frames = parse(file, "number of frames", value("number of frames")?)?;
+    let width = parse("frame dimensions", width)?;
+    let height = parse("frame dimensions", height)?;
+    let frames = parse("number of frames", value("number of frames")?)?;
     // The format is 16-bit; without a word on it, big-endian.
     let kind = value("data type").unwrap_or("16 bit integers (binary, big endian)");
     let number = if kind.contains("16 bit") {
@@ -361,9 +320,8 @@ pub(super) fn dax<'a>(file: &'a str, text: &str) -> Result<Description<'a>, Movi
     } else if kind.contains("8 bit") {
         NumberType::U8
     } else {
-        let reason = format!("'data type' is not supported: {}", excerpt(kind));
-        return Err(MovieError::Description { file: file.to_owned(), reason });
+        return Err(wrong(format!("'data type' is not supported: {}", excerpt(kind))));
     };
     let big_endian = !kind.contains("little endian");
-    Ok(Description { file, frames, height, width, number, big_endian })
+    Ok(Header { big_endian, ..Header::new(number, (frames, height, width), 0) })
 }

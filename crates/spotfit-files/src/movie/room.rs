@@ -8,11 +8,14 @@ use ndarray::Array3;
 use super::MovieError;
 use super::pixels::{Pixels, stack};
 
-/// The type of frames.
+/// The type of the pixels of frames; of raw ones the lowest byte is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum FrameType {
+    /// 8 bits.
     U8,
+    /// 16 bits.
     U16,
+    /// Floating point of 32 bits.
     F32,
 }
 
@@ -78,7 +81,16 @@ fn again<P>(spare: Array3<P>, shape: (usize, usize, usize)) -> Option<Array3<P>>
     stack(shape, pixels).ok()
 }
 
-impl Kind {
+impl FrameType {
+    /// The bytes of a pixel.
+    pub(super) fn size(self) -> usize {
+        match self {
+            Self::U8 => 1,
+            Self::U16 => 2,
+            Self::F32 => 4,
+        }
+    }
+
     /// Frames (count, height, width) without light.
     pub(super) fn frames(self, shape: (usize, usize, usize)) -> Result<Pixels, MovieError> {
         Ok(match self {
@@ -130,17 +142,17 @@ mod tests {
             spare.leave(Pixels::U16(Array3::zeros((2, 3, 4))));
         }
         assert_eq!(kept(), 0);
-        let whole = Kind::U16.any_frames((2, 3, 4), &spare).expect("memory");
+        let whole = FrameType::U16.any_frames((2, 3, 4), &spare).expect("memory");
         spare.leave(whole);
         assert_eq!(kept(), 1);
-        let last = Kind::U16.any_frames((1, 3, 4), &spare).expect("memory");
+        let last = FrameType::U16.any_frames((1, 3, 4), &spare).expect("memory");
         assert_eq!((last.dim(), kept()), ((1, 3, 4), 0));
         spare.leave(last);
         // It has become too small, or has another type: then it goes.
-        let more = Kind::U16.any_frames((2, 3, 4), &spare).expect("memory");
+        let more = FrameType::U16.any_frames((2, 3, 4), &spare).expect("memory");
         assert_eq!((more.dim(), kept()), ((2, 3, 4), 0));
         spare.leave(more);
-        let other = Kind::F32.any_frames((2, 3, 4), &spare).expect("memory");
+        let other = FrameType::F32.any_frames((2, 3, 4), &spare).expect("memory");
         assert!(matches!(other, Pixels::F32(_)) && kept() == 0);
     }
 }

@@ -6,11 +6,16 @@
 
 use std::io::{BufRead, BufReader, Read};
 
+use super::error::wrong;
+use super::format::{Format, Read as How};
 use super::header::Header;
-use super::place::{Bytes, View, fill_at};
-use super::{Acquisition, AcquisitionSource, MovieError};
+use super::{Acquisition, MovieError};
 use crate::excerpt::excerpt;
 use crate::npy::NumberType;
+use crate::place::{Bytes, View, fill_at};
+
+/// The format.
+pub(super) const FORMAT: Format = Format::new("SIF", &["sif"], How::Header(header));
 
 /// What the file begins with.
 const MAGIC: &[u8] = b"Andor Technology Multi-Channel File\n";
@@ -24,12 +29,8 @@ const LINE: u64 = 1024;
 /// The first version of that line with a flag after the times of frames.
 const FLAGGED: u64 = 65_541;
 
-fn wrong(reason: impl Into<String>) -> MovieError {
-    MovieError::Header { format: "SIF", reason: reason.into() }
-}
-
 /// What the header says.
-pub(super) fn header(bytes: &Bytes) -> Result<Header, MovieError> {
+fn header(bytes: &Bytes) -> Result<Header, MovieError> {
     let mut head = vec![0; LONGEST.min(usize::try_from(bytes.length()?).unwrap_or(LONGEST))];
     let got = fill_at(&**bytes, 0, &mut head)?;
     head.truncate(got);
@@ -79,18 +80,11 @@ pub(super) fn header(bytes: &Bytes) -> Result<Header, MovieError> {
         }
     }
     let side = |side: u64| usize::try_from(side).unwrap_or(usize::MAX);
+    let shape = (side(frames), side(height), side(width));
     Ok(Header {
-        format: "SIF",
-        frames: side(frames),
-        height: side(height),
-        width: side(width),
-        number: NumberType::F32,
-        big_endian: false,
-        adjust: None,
         acquisition: acquisition(&head, [columns, rows]),
-        start: lines.1,
         times: seconds(&times),
-        notes: Vec::new(),
+        ..Header::new(NumberType::F32, shape, lines.1)
     })
 }
 
@@ -128,7 +122,7 @@ fn acquisition(head: &[u8], binning: [u64; 2]) -> Acquisition {
         binning: Some(binning.map(|side| u32::try_from(side).unwrap_or(0))),
         ..Acquisition::default()
     };
-    found.by(AcquisitionSource::Sif)
+    found.by("the SIF header")
 }
 
 /// Lines, and where the next one begins.

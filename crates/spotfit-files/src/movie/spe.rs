@@ -2,20 +2,21 @@
 //!
 //! Version 3, of LightField, has data between frames that only its XML tells; it is refused.
 
+use super::error::wrong;
+use super::format::{Format, Read};
 use super::header::Header;
-use super::place::{Bytes, fill_at};
-use super::{Acquisition, AcquisitionSource, MovieError};
+use super::{Acquisition, MovieError};
 use crate::npy::NumberType;
+use crate::place::{Bytes, fill_at};
+
+/// The format.
+pub(super) const FORMAT: Format = Format::new("SPE", &["spe"], Read::Header(header));
 
 /// How long the header is.
 const HEADER: usize = 4100;
 
-fn wrong(reason: impl Into<String>) -> MovieError {
-    MovieError::Header { format: "SPE", reason: reason.into() }
-}
-
 /// What the header says.
-pub(super) fn header(bytes: &Bytes) -> Result<Header, MovieError> {
+fn header(bytes: &Bytes) -> Result<Header, MovieError> {
     let mut head = [0; HEADER];
     if fill_at(&**bytes, 0, &mut head)? < HEADER {
         return Err(wrong("it is shorter than its header"));
@@ -57,17 +58,9 @@ pub(super) fn header(bytes: &Bytes) -> Result<Header, MovieError> {
         binning: Some(binning).filter(|_| regions == 1),
         ..Acquisition::default()
     };
+    let frames = usize::try_from(frames).unwrap_or(usize::MAX);
     Ok(Header {
-        format: "SPE",
-        frames: usize::try_from(frames).unwrap_or(usize::MAX),
-        height,
-        width,
-        number,
-        big_endian: false,
-        adjust: None,
-        acquisition: found.by(AcquisitionSource::Spe),
-        start: HEADER as u64,
-        times: None,
-        notes: Vec::new(),
+        acquisition: found.by("the SPE header"),
+        ..Header::new(number, (frames, height, width), HEADER as u64)
     })
 }

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 
 use super::number::{fill, to_native};
 use super::{NpyError, NpyNumber, NpyReader, with_number};
+use crate::place::fill_at;
 use fit_core::Pixel;
 
 /// Readers that may be files, of which any part can be read at any time.
@@ -169,31 +170,11 @@ impl<R: MaybeFile> NpyReader<R> {
         let (Some(begin), Some(file)) = (inside, file) else {
             return Err(io::Error::from(io::ErrorKind::InvalidInput).into());
         };
-        let mut done = 0;
-        while done < bytes.len() {
-            match read_at(file, &mut bytes[done..], self.start + (begin + done) as u64) {
-                Ok(0) => return Err(self.truncated(begin + done)),
-                Ok(count) => done += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error.into()),
-            }
+        let got = fill_at(file, self.start + begin as u64, bytes)?;
+        if got < bytes.len() {
+            return Err(self.truncated(begin + got));
         }
         to_native(bytes, self.header.number.size(), self.header.big_endian);
         Ok(())
     }
-}
-
-#[cfg(unix)]
-fn read_at(file: &File, bytes: &mut [u8], place: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, bytes, place)
-}
-
-#[cfg(windows)]
-fn read_at(file: &File, bytes: &mut [u8], place: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, bytes, place)
-}
-
-#[cfg(not(any(unix, windows)))]
-fn read_at(_: &File, _: &mut [u8], _: u64) -> io::Result<usize> {
-    Err(io::ErrorKind::Unsupported.into())
 }

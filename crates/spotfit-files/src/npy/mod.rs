@@ -22,7 +22,7 @@ pub use bytes::{ByteRoom, MaybeFile};
 pub use fortran::FORTRAN_BYTES;
 pub use header::{NpyHeader, write_header};
 pub use number::{NpyNumber, NumberType};
-pub(crate) use number::{read_numbers, with_number};
+pub(crate) use number::{fill, read_numbers, to_native, with_number};
 pub use reader::NpyReader;
 pub(crate) use translated::Translated;
 

@@ -1,5 +1,6 @@
 //! The types of numbers in a file, and how they are read into memory.
 
+use std::fmt;
 use std::io::{self, Read};
 
 /// The type of the numbers in a file.
@@ -50,6 +51,12 @@ impl NumberType {
             Self::U32 | Self::I32 | Self::F32 => 4,
             Self::U64 | Self::I64 | Self::F64 => 8,
         }
+    }
+}
+
+impl fmt::Display for NumberType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&format!("{self:?}").to_lowercase())
     }
 }
 
@@ -162,7 +169,7 @@ pub(crate) fn read_numbers<T: NpyNumber, P>(
 }
 
 /// Puts the bytes of numbers of a size into the order of this machine.
-pub(super) fn to_native(bytes: &mut [u8], size: usize, big_endian: bool) {
+pub(crate) fn to_native(bytes: &mut [u8], size: usize, big_endian: bool) {
     if big_endian == cfg!(target_endian = "big") {
         return;
     }
@@ -175,7 +182,7 @@ pub(super) fn to_native(bytes: &mut [u8], size: usize, big_endian: bool) {
 }
 
 /// Reads until the buffer is full or the reader ends, and returns how many bytes there were.
-pub(super) fn fill(reader: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
+pub(crate) fn fill(reader: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
         match reader.read(&mut buffer[filled..]) {

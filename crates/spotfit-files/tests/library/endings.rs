@@ -1,6 +1,6 @@
 //! What movies are called.
 
-use spotfit_files::movie::{ENDINGS, Movie, MovieError};
+use spotfit_files::movie::{Movie, MovieError, endings};
 
 /// Proves that every ending is that of a movie, which is opened as such, and no other.
 #[test]
@@ -12,7 +12,7 @@ fn endings_are_those_of_movies() {
         let error = Movie::open(&path).expect_err("no movie");
         !matches!(error, MovieError::UnknownFormat | MovieError::Foreign(_))
     };
-    for ending in ENDINGS {
+    for ending in endings() {
         #[cfg(not(feature = "tiff"))]
         if ["tif", "tiff", "btf", "tf2", "tf8", "stk", "nd"].contains(&ending) {
             continue;

@@ -52,7 +52,7 @@ pub(crate) fn stack(description: &str, pages: &[u16], resolution: [u32; 3], one:
 const TEN: [u32; 3] = [10, 1, 1];
 
 fn open(file: Vec<u8>, options: &MovieOptions) -> Movie {
-    Movie::tiff(Box::new(Cursor::new(file)), options).expect("a movie")
+    Movie::of_reader("tif", Box::new(Cursor::new(file)), options).expect("a movie")
 }
 
 /// A movie of so many frames with the numbers from 0, by a description after ImageJ's name.

@@ -38,7 +38,7 @@ fn fits(bits: i64, cards: &[&str], data: &[u8], width: usize) -> Result<Movie, M
     let mut file = format!("{header:2880}").into_bytes();
     file.extend(data);
     file.resize(file.len().next_multiple_of(2880), 0);
-    Movie::fits(Box::new(Cursor::new(file)), &MovieOptions::default())
+    Movie::of_reader("fits", Box::new(Cursor::new(file)), &MovieOptions::default())
 }
 
 /// Proves that whole numbers of FITS are exact whatever is added to them: unsigned ones of all sizes, signed bytes, numbers that are
@@ -147,8 +147,9 @@ fn frames_in_one_piece_outlive_their_directories() {
             if whole < 2 {
                 continue;
             }
-            let open =
-                |options: &MovieOptions| Movie::tiff(Box::new(Cursor::new(file.to_vec())), options);
+            let open = |options: &MovieOptions| {
+                Movie::of_reader("tif", Box::new(Cursor::new(file.to_vec())), options)
+            };
             let movie = open(&options).expect("a movie");
             let notes = movie.notes().join("; ");
             match (percent, whole) {
@@ -337,7 +338,7 @@ fn what_was_left_out_of_loops_makes_no_frames() {
         let file = nd2_of(&of, &frames, Some(loops));
         let open = |position: Option<&str>| {
             let options = MovieOptions::default().with_position(position.map(str::to_owned));
-            Movie::nd2(Box::new(Cursor::new(file.clone())), &options)
+            Movie::of_reader("nd2", Box::new(Cursor::new(file.clone())), &options)
         };
         let first = |position| {
             let movie = open(position).expect("a movie");
@@ -390,7 +391,7 @@ fn significant_bits_are_read() {
             loops: Vec::new(),
         };
         let file = nd2_with(&of, &[vec![0; 6]], None, &[("uiBpcSignificant", bits)]);
-        let movie = Movie::nd2(Box::new(Cursor::new(file)), &MovieOptions::default());
+        let movie = Movie::of_reader("nd2", Box::new(Cursor::new(file)), &MovieOptions::default());
         movie.expect("a movie").acquisition().significant_bits
     };
     assert_eq!([nd2_of_bits(12), nd2_of_bits(16), nd2_of_bits(0)], [Some(12), None, None]);
@@ -411,7 +412,7 @@ fn significant_bits_are_read() {
             "<?xml version=\"1.0\"?><OME xmlns=\"http://www.openmicroscopy.org/Schemas/OME/2016-06\"><Image ID=\"Image:0\"><Pixels DimensionOrder=\"XYCZT\" ID=\"Pixels:0\" Type=\"uint16\" {said} SizeX=\"8\" SizeY=\"4\" SizeC=\"1\" SizeZ=\"1\" SizeT=\"2\"><TiffData/></Pixels></Image></OME>"
         );
         let file = in_one_piece(2, &[&ome]);
-        let movie = Movie::tiff(Box::new(Cursor::new(file)), &MovieOptions::default());
+        let movie = Movie::of_reader("tif", Box::new(Cursor::new(file)), &MovieOptions::default());
         assert_eq!(movie.expect("a movie").acquisition().significant_bits, bits, "{said}");
     }
 }

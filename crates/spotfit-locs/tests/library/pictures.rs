@@ -286,7 +286,7 @@ fn tiff_files_know_their_scale() {
     for side in [5.0, 0.25, 12.5, 1234.5] {
         let mut file = Cursor::new(Vec::new());
         grey.write_tiff(&mut file, Some(side)).unwrap();
-        let mut movie = Movie::tiff(Box::new(file), &MovieOptions::default()).unwrap();
+        let mut movie = Movie::of_reader("tif", Box::new(file), &MovieOptions::default()).unwrap();
         let found = movie.axes().pixel_size.map(|size| size.nanometres);
         // Pixels of cameras are not smaller.
         if side > 1.0 {

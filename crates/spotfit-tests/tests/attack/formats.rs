@@ -261,23 +261,23 @@ fn array(file: &[u8], round: u64) -> Result<(), String> {
 }
 
 fn fits(file: &[u8], round: u64) -> Result<(), String> {
-    movie(words(Movie::fits(cursor(file), &MovieOptions::default()))?, round)
+    movie(words(Movie::of_reader("fits", cursor(file), &MovieOptions::default()))?, round)
 }
 
 fn sif(file: &[u8], round: u64) -> Result<(), String> {
-    movie(words(Movie::sif(cursor(file), &MovieOptions::default()))?, round)
+    movie(words(Movie::of_reader("sif", cursor(file), &MovieOptions::default()))?, round)
 }
 
 fn spe(file: &[u8], round: u64) -> Result<(), String> {
-    movie(words(Movie::spe(cursor(file), &MovieOptions::default()))?, round)
+    movie(words(Movie::of_reader("spe", cursor(file), &MovieOptions::default()))?, round)
 }
 
 fn nd2(file: &[u8], round: u64) -> Result<(), String> {
-    chosen(file, round, Movie::nd2)
+    chosen(file, round, |file, options| Movie::of_reader("nd2", file, options))
 }
 
 fn czi(file: &[u8], round: u64) -> Result<(), String> {
-    chosen(file, round, Movie::czi)
+    chosen(file, round, |file, options| Movie::of_reader("czi", file, options))
 }
 
 /// An index with its file behind it.
@@ -333,10 +333,10 @@ fn chosen(
 }
 
 fn tiff(file: &[u8], round: u64) -> Result<(), String> {
-    let opened = match Movie::tiff(cursor(file), &MovieOptions::default()) {
+    let opened = match Movie::of_reader("tif", cursor(file), &MovieOptions::default()) {
         Err(MovieError::Channels(count)) => {
             let options = MovieOptions::default().with_channel(Some(round as usize % count));
-            Movie::tiff(cursor(file), &options)
+            Movie::of_reader("tif", cursor(file), &options)
         }
         opened => opened,
     };
@@ -345,12 +345,11 @@ fn tiff(file: &[u8], round: u64) -> Result<(), String> {
 
 fn raw(file: &[u8], round: u64) -> Result<(), String> {
     movie(
-        words(Movie::picasso_raw(
-            cursor(file),
-            file.len() as u64,
-            "m.yaml",
-            YAML,
-            &MovieLimits::default(),
+        words(Movie::described(
+            "raw",
+            (cursor(file), file.len() as u64),
+            ("m.yaml", YAML),
+            &MovieOptions::default(),
         ))?,
         round,
     )
@@ -358,19 +357,23 @@ fn raw(file: &[u8], round: u64) -> Result<(), String> {
 
 fn yaml(file: &[u8], round: u64) -> Result<(), String> {
     let (text, pixels) = (String::from_utf8_lossy(file), seeds::little());
-    let opened = Movie::picasso_raw(
-        cursor(&pixels),
-        pixels.len() as u64,
-        "m.yaml",
-        &text,
-        &MovieLimits::default(),
+    let opened = Movie::described(
+        "raw",
+        (cursor(&pixels), pixels.len() as u64),
+        ("m.yaml", &text),
+        &MovieOptions::default(),
     );
     movie(words(opened)?, round)
 }
 
 fn dax(file: &[u8], round: u64) -> Result<(), String> {
     movie(
-        words(Movie::dax(cursor(file), file.len() as u64, "m.inf", INF, &MovieLimits::default()))?,
+        words(Movie::described(
+            "dax",
+            (cursor(file), file.len() as u64),
+            ("m.inf", INF),
+            &MovieOptions::default(),
+        ))?,
         round,
     )
 }
@@ -378,12 +381,11 @@ fn dax(file: &[u8], round: u64) -> Result<(), String> {
 fn inf(file: &[u8], round: u64) -> Result<(), String> {
     let (text, pixels) = (String::from_utf8_lossy(file), seeds::little());
     movie(
-        words(Movie::dax(
-            cursor(&pixels),
-            pixels.len() as u64,
-            "m.inf",
-            &text,
-            &MovieLimits::default(),
+        words(Movie::described(
+            "dax",
+            (cursor(&pixels), pixels.len() as u64),
+            ("m.inf", &text),
+            &MovieOptions::default(),
         ))?,
         round,
     )

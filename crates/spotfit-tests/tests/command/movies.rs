@@ -84,16 +84,14 @@ fn every_format_gives_the_same_pixels() {
         handmade(big_endian, &[one], "ImageJ=1.54f\nimages=3\nslices=3\n\0", data)
     };
     let raw = |yaml: &str, data: &[u8]| {
-        Movie::picasso_raw(
-            Box::new(Cursor::new(data.to_vec())),
-            data.len() as u64,
-            "m.yaml",
-            yaml,
-            &limits(),
-        )
+        let reader = Box::new(Cursor::new(data.to_vec()));
+        let file = (reader as _, data.len() as u64);
+        Movie::described("raw", file, ("m.yaml", yaml), &limits().into())
     };
     let dax = |inf: &str, data: &[u8]| {
-        Movie::dax(Box::new(Cursor::new(data.to_vec())), data.len() as u64, "m.inf", inf, &limits())
+        let reader = Box::new(Cursor::new(data.to_vec()));
+        let file = (reader as _, data.len() as u64);
+        Movie::described("dax", file, ("m.inf", inf), &limits().into())
     };
     let array = |file: Vec<u8>| {
         let length = file.len() as u64;
@@ -153,7 +151,7 @@ fn broken_movies_are_named() {
     let good = tiff(&frames, Compression::Uncompressed, false);
     let strict = MovieOptions::default().with_strict(true);
     let wrong = |file: Vec<u8>, says: &str| {
-        let opened = Movie::tiff(Box::new(Cursor::new(file)), &strict);
+        let opened = Movie::of_reader("tif", Box::new(Cursor::new(file)), &strict);
         let error = opened.and_then(read).unwrap_err().to_string();
         assert!(error.contains(says), "'{says}' is missing in: {error}");
     };
@@ -193,7 +191,8 @@ fn broken_movies_are_named() {
     let raw = |yaml: &str| {
         let length = little.len() as u64;
         let reader = Box::new(Cursor::new(little.clone()));
-        Movie::picasso_raw(reader, length, "m.yaml", yaml, &limits()).unwrap_err().to_string()
+        let opened = Movie::described("raw", (reader, length), ("m.yaml", yaml), &limits().into());
+        opened.unwrap_err().to_string()
     };
     for (from, to, says) in [
         ("Frames: 3", "Frames: 4", "4 frames of 24×20 pixels of 16 bits do not match"),
@@ -210,7 +209,8 @@ fn broken_movies_are_named() {
     let dax = |inf: &str| {
         let length = little.len() as u64;
         let reader = Box::new(Cursor::new(little.clone()));
-        Movie::dax(reader, length, "m.inf", inf, &limits()).unwrap_err().to_string()
+        let opened = Movie::described("dax", (reader, length), ("m.inf", inf), &limits().into());
+        opened.unwrap_err().to_string()
     };
     for (from, to, says) in [
         ("frames = 3", "frames = 2", "2 frames of 24×20 pixels of 16 bits do not match"),

@@ -133,7 +133,7 @@ fn threads_read_the_same() {
             same_by_threads(name, || Movie::open(&path).expect(name));
             let of_reader = || {
                 let reader = Box::new(Cursor::new(bytes.clone()));
-                Movie::tiff(reader, &MovieLimits::default().into()).expect(name)
+                Movie::of_reader("tif", reader, &MovieLimits::default().into()).expect(name)
             };
             same_by_threads(name, of_reader);
         }

@@ -53,7 +53,8 @@ fn large_frames_are_held_once() {
             "Byte Order: <\nData Type: {kind}\nFrames: 3\nHeight: {HEIGHT}\nWidth: {WIDTH}\n"
         );
         let length = (3 * PIXELS * size) as u64;
-        Movie::picasso_raw(zeros(Vec::new()), length, "m.yaml", &yaml, &limits())
+        let file = (zeros(Vec::new()) as _, length);
+        Movie::described("raw", file, ("m.yaml", &yaml), &limits().into())
     };
     let array = |descr: &str, fortran: &str, frames: usize| {
         let shape = format!("({frames}, {HEIGHT}, {WIDTH})");
@@ -61,12 +62,17 @@ fn large_frames_are_held_once() {
     };
     let page = |bits: u32, format: u32| {
         let tags = tags(WIDTH as u32, HEIGHT as u32, bits, format, 0);
-        Movie::tiff(zeros(handmade(false, &[tags.clone(), tags], "", &[])), &limits().into())
+        Movie::of_reader(
+            "tif",
+            zeros(handmade(false, &[tags.clone(), tags], "", &[])),
+            &limits().into(),
+        )
     };
     let run = |bits: u32, format: u32| {
         let mut one = tags(WIDTH as u32, HEIGHT as u32, bits, format, 0);
         one.insert(5, (270, 2, 0));
-        Movie::tiff(
+        Movie::of_reader(
+            "tif",
             zeros(handmade(false, &[one], "ImageJ=1.54f\nimages=3\n\0", &[])),
             &limits().into(),
         )

@@ -15,7 +15,7 @@ use crate::error::CliError;
 use crate::words::output::Output;
 use crate::words::report::ReportArguments;
 use crate::words::truth::{Look, write_truth_header, write_truth_rows};
-use spotfit::movie::ENDINGS;
+use spotfit::movie::endings;
 use spotfit::npy::write_header;
 
 /// Bytes written at a time.
@@ -95,7 +95,7 @@ pub(super) fn run(arguments: &WindowArguments, others: &Others) -> Result<(), Cl
     }
     let extension = arguments.output.extension().map(std::ffi::OsStr::to_ascii_lowercase);
     let extension = extension.as_ref().and_then(|extension| extension.to_str()).unwrap_or("");
-    let is_movie = extension != "npy" && ENDINGS.contains(&extension);
+    let is_movie = extension != "npy" && endings().any(|own| own == extension);
     if is_movie || OTHERS.contains(&extension) {
         let reason = "windows are written as an NPY array; the name must end in .npy";
         return Err(CliError::file(&arguments.output.display().to_string(), reason));

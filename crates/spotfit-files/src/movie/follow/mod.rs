@@ -3,7 +3,7 @@
 mod folder;
 mod options;
 pub(super) mod source;
-mod stream;
+pub(super) mod stream;
 pub(super) mod watched;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,14 +11,13 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Instant;
 
-use super::formats::extension;
-use super::{BLOCK_PIXELS, Block, Foreign, Movie, MovieAxes, MovieError, MovieOptions, Pixels};
-#[cfg(feature = "tiff")]
-use super::{formats::is_tiff, tiff::growing::GrowingTiff, tiff::set::first_in};
+use super::error::wrong;
+use super::format::{Foreign, Format, Read, extension};
+use super::{Block, Movie, MovieAxes, MovieError, MovieOptions, Pixels, block_length};
 use crate::excerpt::excerpt;
 pub use folder::{is_read_complete, last_change, movies_in};
 pub use options::FollowOptions;
-use source::{Attempt, Progress};
+use source::{Attempt, Grows, Growth};
 use stream::Stream;
 
 /// A movie that is read while somebody else writes it: one TIFF or BigTIFF file, the files of Micro-Manager or of an OME set, RAW, DAX, or
@@ -39,24 +38,14 @@ use stream::Stream;
 /// # Ok::<(), spotfit_files::movie::MovieError>(())
 /// ```
 pub struct GrowingMovie {
-    path: PathBuf,
     movie_options: MovieOptions,
     options: FollowOptions,
-    source: Source,
-    next: usize,
+    source: Box<dyn Grows>,
     /// What tells the first frame from that of another movie.
     first: Option<u64>,
     waiting: Waiting,
     /// Why there are no more frames, once there are none.
     end: Option<End>,
-    files: Vec<PathBuf>,
-    notes: Vec<String>,
-}
-
-enum Source {
-    #[cfg(feature = "tiff")]
-    Tiff(Box<GrowingTiff>),
-    Stream(Box<Stream>),
 }
 
 /// Why there are no more frames.
@@ -78,7 +67,7 @@ struct Waiting {
 
 impl std::fmt::Debug for GrowingMovie {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let ((width, height), next) = (self.size(), self.next);
+        let ((width, height), next) = (self.size(), self.frames());
         write!(f, "GrowingMovie {{ frames of {width}×{height}, next {next} }}")
     }
 }
@@ -98,25 +87,15 @@ impl GrowingMovie {
         let (begin, mut described) = (Instant::now(), None);
         loop {
             let error = match opened(path, movie_options, &mut described) {
-                Ok((path, source)) => {
-                    let mut movie = Self {
-                        path,
+                Ok(source) => {
+                    return Ok(Self {
                         movie_options: movie_options.clone(),
                         options: options.clone(),
                         source,
-                        next: 0,
                         first: None,
                         waiting: Waiting { since: Instant::now(), seen: (0, 0) },
                         end: None,
-                        files: Vec::new(),
-                        notes: Vec::new(),
-                    };
-                    movie.notes = std::mem::take(match &mut movie.source {
-                        #[cfg(feature = "tiff")]
-                        Source::Tiff(source) => &mut source.notes,
-                        Source::Stream(source) => &mut source.notes,
                     });
-                    return Ok(movie);
                 }
                 Err(Attempt::Failed(error)) => return Err(error),
                 Err(Attempt::NotYet(error)) => error,
@@ -128,40 +107,28 @@ impl GrowingMovie {
         }
     }
 
+    fn growth(&self) -> &Growth {
+        self.source.growth()
+    }
+
     /// Width and height of the frames in pixels.
     pub fn size(&self) -> (usize, usize) {
-        match &self.source {
-            #[cfg(feature = "tiff")]
-            Source::Tiff(source) => source.size(),
-            Source::Stream(source) => source.size(),
-        }
+        self.growth().size
     }
 
     /// Channels, slices, time points (0 if that is not known) and the size of a pixel, as far as the metadata say it by now.
     pub fn axes(&self) -> &MovieAxes {
-        match &self.source {
-            #[cfg(feature = "tiff")]
-            Source::Tiff(source) => &source.axes,
-            Source::Stream(source) => &source.axes,
-        }
+        &self.growth().axes
     }
 
     /// The number of frames that the metadata promise, if they do. There may be fewer or more.
     pub fn promised(&self) -> Option<usize> {
-        match &self.source {
-            #[cfg(feature = "tiff")]
-            Source::Tiff(source) => source.promised(),
-            Source::Stream(source) => source.promised(),
-        }
+        self.growth().promised
     }
 
     /// Whether the writer adds metadata when it ends, such as the size of a pixel: Micro-Manager does.
     pub fn ends_with_metadata(&self) -> bool {
-        match &self.source {
-            #[cfg(feature = "tiff")]
-            Source::Tiff(source) => source.ends_with_metadata,
-            Source::Stream(_) => false,
-        }
+        self.growth().ends_with_metadata
     }
 
     /// Whether the movie has come to its end: all frames were read that are promised, or nothing came for a while.
@@ -171,22 +138,22 @@ impl GrowingMovie {
 
     /// The number of frames that were read.
     pub fn frames(&self) -> usize {
-        self.next
+        self.growth().next
     }
 
     /// The file that is followed: of a folder, the first one.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.growth().path
     }
 
     /// The files that were read so far.
     pub fn files(&self) -> &[PathBuf] {
-        &self.files
+        &self.growth().files
     }
 
     /// Problems of the metadata, how they were interpreted, and how the movie has ended; each is a sentence without a full stop.
     pub fn notes(&self) -> &[String] {
-        &self.notes
+        &self.growth().notes
     }
 
     /// The next frames, at most `most` of them and a few megabytes: waits until there is one. `None` at the end.
@@ -195,7 +162,8 @@ impl GrowingMovie {
     /// [`MovieError`]: a frame cannot be read, or the file has shrunk, was replaced, removed, or has become unreadable; at the end, also that
     /// another movie was written into it. Frames before it were returned.
     pub fn read(&mut self, most: usize) -> Result<Option<Block>, MovieError> {
-        let most = most.min(self.block_length()).max(1);
+        let (width, height) = self.size();
+        let most = most.min(block_length(width, height)).max(1);
         while self.end.is_none() {
             match self.try_read(most) {
                 Ok(None) => {}
@@ -216,8 +184,8 @@ impl GrowingMovie {
     /// As [`GrowingMovie::read`].
     pub fn read_first(mut self, most: usize) -> Result<Option<Pixels>, MovieError> {
         let mut all: Option<Pixels> = None;
-        while self.next < most {
-            match (self.read(most - self.next), &mut all) {
+        while self.frames() < most {
+            match (self.read(most - self.frames()), &mut all) {
                 (Ok(Some(block)), Some(all)) => all.append(&block.pixels)?,
                 (Ok(Some(block)), None) => all = Some(block.pixels),
                 (Err(error), None) => return Err(error),
@@ -227,28 +195,19 @@ impl GrowingMovie {
         Ok(all)
     }
 
-    /// How many frames make a block of a few megabytes.
-    fn block_length(&self) -> usize {
-        let (width, height) = self.size();
-        (BLOCK_PIXELS / (width * height)).clamp(1, 1 << 12)
-    }
-
     /// One look for the next frames, after which it waits if there are none.
     fn try_read(&mut self, most: usize) -> Result<Option<Block>, MovieError> {
         if self.options.is_stopped() {
             self.end = Some(End::Stopped);
             return Ok(None);
         }
-        let pixels = self.source.read(most)?;
-        if let Some(pixels) = pixels {
-            let first = self.next;
+        let first = self.frames();
+        if let Some(pixels) = self.source.read(most)? {
             self.first = self.first.or_else(|| Some(sign_of(&pixels)));
-            self.next += pixels.dim().0;
             self.waiting.since = Instant::now();
-            self.files = self.source.files(&self.path);
             return Ok(Some(Block { first, pixels }));
         }
-        if self.source.progress().is_done {
+        if self.growth().progress.is_done {
             self.check_same()?;
             self.end = Some(End::Promised);
             return Ok(None);
@@ -273,29 +232,30 @@ impl GrowingMovie {
         let (mut described, mut now) = (None, None);
         // What describes a file counts when it was the same twice.
         for _ in 0..2 {
-            now = opened(&self.path, &self.movie_options, &mut described).ok();
+            now = opened(self.path(), &self.movie_options, &mut described).ok();
         }
-        let now = now.and_then(|(_, mut source)| source.read(1).ok().flatten());
+        let now = now.and_then(|mut source| source.read(1).ok().flatten());
         let now = now.map(|pixels| sign_of(&pixels));
         if now.is_none() || self.first.is_none() || now == self.first {
             return Ok(());
         }
-        let file = excerpt(&self.path.file_name().unwrap_or_default().to_string_lossy());
-        let reason = "was written anew: its first frame is another one now".to_owned();
-        Err(MovieError::Growing { frame: self.next + 1, file, reason })
+        let file = excerpt(&self.path().file_name().unwrap_or_default().to_string_lossy());
+        let place = || format!("frame {}: the file {file} ", self.frames() + 1);
+        Err(wrong("was written anew: its first frame is another one now").at(place))
     }
 
     /// Says how the movie has ended, where nobody promised it.
     fn tell_end(&mut self) {
-        let (frames, idle) = (self.next, self.options.idle.as_secs_f64());
-        if let Some(promised) = self.promised().filter(|&promised| promised != frames) {
-            self.notes.push(format!(
+        let idle = self.options.idle.as_secs_f64();
+        let Growth { next: frames, promised, progress, notes, .. } = self.source.growth_mut();
+        if let Some(promised) = promised.filter(|promised| promised != frames) {
+            notes.push(format!(
                 "no frame came for {idle} s: the movie has {frames} frames, and its metadata promise {promised}"
             ));
         }
-        if let Some(missing) = &self.source.progress().missing {
-            let frame = frames + 1;
-            self.notes.push(format!(
+        if let Some(missing) = &progress.missing {
+            let frame = *frames + 1;
+            notes.push(format!(
                 "frame {frame} is not whole, and was not read: {missing} is missing, and nothing came for {idle} s"
             ));
         }
@@ -304,13 +264,13 @@ impl GrowingMovie {
     /// Opens the movie as it is now, which its writer has ended, and says in which way it is not what was read; nothing if it is the same.
     /// A sentence without a full stop.
     pub fn contradiction(&self) -> Option<String> {
-        let movie = match Movie::open_with(&self.path, &self.movie_options) {
+        let movie = match Movie::open_with(self.path(), &self.movie_options) {
             Ok(movie) => movie,
             Err(error) => {
                 return Some(format!("the movie that was written cannot be read: {error}"));
             }
         };
-        let (then, now) = (self.next, movie.frames());
+        let (then, now) = (self.frames(), movie.frames());
         if then != now {
             return Some(format!(
                 "{then} frames were read while the movie was written, and now it has {now}"
@@ -324,40 +284,6 @@ impl GrowingMovie {
             let (then, now) = (shown(then), shown(now));
             format!("the size of a pixel was {then} while the movie was written, and is {now} by its metadata now")
         })
-    }
-}
-
-impl Source {
-    fn read(&mut self, most: usize) -> Result<Option<Pixels>, MovieError> {
-        match self {
-            #[cfg(feature = "tiff")]
-            Self::Tiff(source) => source.read(most),
-            Self::Stream(source) => source.read(most),
-        }
-    }
-
-    fn look(&mut self) -> Result<(usize, u64), MovieError> {
-        match self {
-            #[cfg(feature = "tiff")]
-            Self::Tiff(source) => source.look(),
-            Self::Stream(source) => source.look(),
-        }
-    }
-
-    fn progress(&self) -> &Progress {
-        match self {
-            #[cfg(feature = "tiff")]
-            Self::Tiff(source) => &source.progress,
-            Self::Stream(source) => &source.progress,
-        }
-    }
-
-    fn files(&self, path: &Path) -> Vec<PathBuf> {
-        match self {
-            #[cfg(feature = "tiff")]
-            Self::Tiff(source) => source.files().to_vec(),
-            Self::Stream(_) => vec![path.to_owned()],
-        }
     }
 }
 
@@ -381,30 +307,21 @@ fn opened(
     path: &Path,
     options: &MovieOptions,
     described: &mut Option<String>,
-) -> Result<(PathBuf, Source), Attempt> {
+) -> Result<Box<dyn Grows>, Attempt> {
     if is_read_complete(path) {
         let reason =
             "a movie of this format is read when it is complete; localize it without following it";
-        return Err(MovieError::Stream(reason.to_owned()).into());
+        return Err(wrong(reason).into());
     }
-    #[cfg(feature = "tiff")]
-    if path.is_dir() {
-        let (first, _) = first_in(path).map_err(Attempt::not_yet)?;
-        return opened(&first, options, described);
-    }
-    let source = match extension(path).as_deref() {
-        #[cfg(feature = "tiff")]
-        Some(_) if is_tiff(path) => Source::Tiff(Box::new(GrowingTiff::open(path, options)?)),
-        Some("raw" | "dax") => Source::Stream(Box::new(Stream::raw(path, options, described)?)),
-        Some("npy") => Source::Stream(Box::new(Stream::npy(path, options)?)),
-        other => {
-            // What is not there yet may become a folder.
-            if let (None, Err(missing)) = (other, std::fs::metadata(path)) {
-                return Err(Attempt::not_yet(missing));
-            }
-            let foreign = other.and_then(Foreign::of).map(MovieError::Foreign);
-            return Err(foreign.unwrap_or(MovieError::UnknownFormat).into());
+    match Format::of(path) {
+        Some(&Format { read: Read::Beside(ending, header), .. }) => {
+            Ok(Box::new(Stream::beside(path, options, (ending, header), described)?))
         }
-    };
-    Ok((path.to_owned(), source))
+        Some(Format { follow: Some(follow), .. }) => follow(path, options),
+        _ => match std::fs::metadata(path) {
+            // What is not there yet may become a folder.
+            Err(missing) if extension(path).is_none() => Err(Attempt::not_yet(missing)),
+            _ => Err(Foreign::error(path).into()),
+        },
+    }
 }

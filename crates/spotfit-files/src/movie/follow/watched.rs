@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use crate::excerpt::excerpt;
 use crate::movie::MovieError;
+use crate::movie::error::wrong;
 #[cfg(feature = "tiff")]
-use crate::movie::place::fill_at;
-use crate::movie::place::{Bytes, View};
+use crate::place::fill_at;
+use crate::place::{Bytes, View};
 
 /// An open file, with its length as it was last seen.
 #[derive(Clone, Debug)]
@@ -110,7 +111,7 @@ impl Watched {
     /// What has become of the file.
     pub(in crate::movie) fn changed(&self, frame: usize, reason: impl Into<String>) -> MovieError {
         let file = excerpt(&self.path.file_name().unwrap_or_default().to_string_lossy());
-        MovieError::Growing { frame: frame + 1, file, reason: reason.into() }
+        wrong(reason).at(|| format!("frame {}: the file {file} ", frame + 1))
     }
 
     fn unreadable(&self, frame: usize, error: &io::Error) -> MovieError {

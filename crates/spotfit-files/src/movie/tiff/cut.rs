@@ -1,14 +1,11 @@
 //! Files that are cut off, as after a crash: what is whole is read.
 
-use ::tiff::decoder::ChunkType;
-use ::tiff::tags::Tag;
-
 use super::MovieError;
 use super::failure::wrong;
-use super::page::Places;
+use super::page::{Places, chunks};
 use super::run::{first_byte, is_stored, number};
-use crate::movie::place::Bytes;
 use crate::movie::whole::said;
+use crate::place::Bytes;
 
 /// Keeps the pages up to the last one whose pixels are there, and says how many are not.
 ///
@@ -68,12 +65,7 @@ impl Page {
     fn of(pages: &Places, bytes: &Bytes, page: usize) -> Option<Self> {
         let mut decoder = pages.decoder(page, bytes.clone(), &Default::default()).ok()?;
         let size = decoder.dimensions().ok()?;
-        let (places, counts) = match decoder.get_chunk_type() {
-            ChunkType::Strip => (Tag::StripOffsets, Tag::StripByteCounts),
-            ChunkType::Tile => (Tag::TileOffsets, Tag::TileByteCounts),
-        };
-        let places = decoder.get_tag_u64_vec(places).ok()?;
-        let counts = decoder.get_tag_u64_vec(counts).ok()?;
+        let (places, counts) = chunks(&mut decoder).ok()?;
         let ends = places.iter().zip(&counts).map(|(place, &count)| place.saturating_add(count));
         Some(Self { size, end: ends.max()? })
     }

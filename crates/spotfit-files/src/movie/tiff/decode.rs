@@ -1,19 +1,14 @@
 //! From a page to a frame.
 
+use ::tiff::ColorType;
 use ::tiff::decoder::{ChunkType, DecodingResult, DecodingSampleType as Sample};
 use ::tiff::tags::{CompressionMethod, Tag};
-use ::tiff::{ColorType, TiffError};
 
+use super::failure::said;
 use super::imagej::SIGNED;
 use super::page::Pages;
-use super::{MovieError, Pixels, packed, zstd};
-use crate::excerpt::excerpt;
-use crate::movie::pixels::stack;
-use crate::movie::room::{Kind, Room};
-
-fn said(error: TiffError) -> String {
-    excerpt(&error.to_string())
-}
+use super::{packed, zstd};
+use crate::movie::room::{FrameType, Room};
 
 /// The page that a decoder is at, in the room of a frame, if it is as large as the first frame and can be read.
 pub(super) fn decode(decoder: &mut Pages, size: (u32, u32), room: Room<'_>) -> Result<(), String> {
@@ -34,21 +29,17 @@ pub(super) fn decode_signed(
     size: (u32, u32),
     room: Room<'_>,
 ) -> Result<(), String> {
-    decoded(decoder, size)?.signed().copy_to(room)
-}
-
-/// The page in memory of its own.
-pub(super) fn decoded(decoder: &mut Pages, size: (u32, u32)) -> Result<Collected, String> {
-    check(decoder, size)?;
-    if let Some(bits) = packed::bits(decoder) {
-        let mut pixels = vec![0; size.0 as usize * size.1 as usize];
-        packed::read(decoder, bits, &mut pixels)?;
-        return Ok(Collected::U16(pixels));
+    match (kind(decoder), room) {
+        (FrameType::U16, Room::F32(room)) => {
+            let mut stored = vec![0; room.len()];
+            decode(decoder, size, Room::U16(&mut stored))?;
+            for (pixel, &number) in room.iter_mut().zip(&stored) {
+                *pixel = (i32::from(number) - SIGNED) as f32;
+            }
+            Ok(())
+        }
+        (_, room) => decode(decoder, size, room),
     }
-    if zstd::is_used(decoder).map_err(said)? {
-        return Collected::new(zstd::plain(decoder)?.read_image().map_err(said)?);
-    }
-    Collected::new(decoder.read_image().map_err(said)?)
 }
 
 fn check(decoder: &mut Pages, size: (u32, u32)) -> Result<(), String> {
@@ -63,14 +54,14 @@ fn check(decoder: &mut Pages, size: (u32, u32)) -> Result<(), String> {
 }
 
 /// The type of frames that the page that a decoder is at makes; where it has none, reading it says so.
-pub(super) fn kind(decoder: &mut Pages) -> Kind {
+pub(super) fn kind(decoder: &mut Pages) -> FrameType {
     if packed::bits(decoder).is_some() {
-        return Kind::U16;
+        return FrameType::U16;
     }
     match decoder.image_buffer_layout().ok().and_then(|layout| layout.sample_type) {
-        Some(Sample::U8) => Kind::U8,
-        Some(Sample::U16) => Kind::U16,
-        _ => Kind::F32,
+        Some(Sample::U8) => FrameType::U8,
+        Some(Sample::U16) => FrameType::U16,
+        _ => FrameType::F32,
     }
 }
 
@@ -85,99 +76,37 @@ fn fill(decoder: &mut Pages, room: Room<'_>) -> Result<(), String> {
         (Some(Sample::F32), Room::F32(room)) => {
             decoder.read_image_bytes(bytemuck::cast_slice_mut(room)).map_err(said)
         }
-        (_, room) => Collected::new(decoder.read_image().map_err(said)?)?.copy_to(room),
+        (_, room) => copy(decoder.read_image().map_err(said)?, room),
     }
-}
-
-/// The pixels of frames, one after the other.
-pub(super) enum Collected {
-    U8(Vec<u8>),
-    U16(Vec<u16>),
-    F32(Vec<f32>),
 }
 
 /// What is wrong with a page of other pixels than those before it.
-const OTHER_TYPE: &str = "its pixels are of another type than the first frame's";
+pub(super) const OTHER_TYPE: &str = "its pixels are of another type than the first frame's";
 
-/// What is wrong with a page that has another number of pixels.
-fn wrong_length(length: usize, pixels: usize) -> String {
-    format!("it has {length} values for {pixels} pixels")
-}
-
-impl Collected {
-    fn new(frame: DecodingResult) -> Result<Self, String> {
-        macro_rules! converted {
-            ($frame:ident) => {
-                Self::F32($frame.into_iter().map(|p| p as f32).collect())
-            };
-        }
-        Ok(match frame {
-            DecodingResult::U8(frame) => Self::U8(frame),
-            DecodingResult::U16(frame) => Self::U16(frame),
-            DecodingResult::F32(frame) => Self::F32(frame),
-            DecodingResult::U32(frame) => converted!(frame),
-            DecodingResult::U64(frame) => converted!(frame),
-            DecodingResult::I8(frame) => converted!(frame),
-            DecodingResult::I16(frame) => converted!(frame),
-            DecodingResult::I32(frame) => converted!(frame),
-            DecodingResult::I64(frame) => converted!(frame),
-            DecodingResult::F64(frame) => converted!(frame),
-            DecodingResult::F16(frame) => Self::F32(frame.iter().map(|p| p.to_f32()).collect()),
-        })
-    }
-
-    /// The same, where numbers of 16 bits are signed ones that ImageJ has stored.
-    pub(super) fn signed(self) -> Self {
-        match self {
-            Self::U16(frame) => {
-                Self::F32(frame.iter().map(|&p| (i32::from(p) - SIGNED) as f32).collect())
-            }
-            other => other,
-        }
-    }
-
-    fn copy_to(self, room: Room<'_>) -> Result<(), String> {
-        fn copy<P: Copy>(frame: &[P], room: &mut [P]) -> Result<(), String> {
-            if frame.len() != room.len() {
-                return Err(wrong_length(frame.len(), room.len()));
-            }
-            room.copy_from_slice(frame);
-            Ok(())
-        }
-        match (self, room) {
-            (Self::U8(frame), Room::U8(room)) => copy(&frame, room),
-            (Self::U16(frame), Room::U16(room)) => copy(&frame, room),
-            (Self::F32(frame), Room::F32(room)) => copy(&frame, room),
-            _ => Err(OTHER_TYPE.to_owned()),
-        }
-    }
-
-    /// Frames (frame, row, column).
-    pub(super) fn stacked(self, shape: (usize, usize, usize)) -> Result<Pixels, MovieError> {
-        Ok(match self {
-            Self::U8(pixels) => Pixels::U8(stack(shape, pixels)?),
-            Self::U16(pixels) => Pixels::U16(stack(shape, pixels)?),
-            Self::F32(pixels) => Pixels::F32(stack(shape, pixels)?),
-        })
-    }
-
-    pub(super) fn add(all: &mut Option<Self>, frame: Self, pixels: usize) -> Result<(), String> {
-        let length = match &frame {
-            Self::U8(frame) => frame.len(),
-            Self::U16(frame) => frame.len(),
-            Self::F32(frame) => frame.len(),
-        };
+/// Copies the pixels of a page that has been decoded.
+fn copy(page: DecodingResult, room: Room<'_>) -> Result<(), String> {
+    fn all<T, P>(page: &[T], room: &mut [P], pixel: impl Fn(&T) -> P) -> Result<(), String> {
+        let (length, pixels) = (page.len(), room.len());
         if length != pixels {
-            return Err(wrong_length(length, pixels));
+            return Err(format!("it has {length} values for {pixels} pixels"));
         }
-        match (all.as_mut(), frame) {
-            (None, frame) => *all = Some(frame),
-            (Some(Self::U8(all)), Self::U8(mut frame)) => all.append(&mut frame),
-            (Some(Self::U16(all)), Self::U16(mut frame)) => all.append(&mut frame),
-            (Some(Self::F32(all)), Self::F32(mut frame)) => all.append(&mut frame),
-            _ => return Err(OTHER_TYPE.to_owned()),
-        }
+        room.iter_mut().zip(page).for_each(|(to, from)| *to = pixel(from));
         Ok(())
+    }
+    use DecodingResult as Page;
+    match (page, room) {
+        (Page::U8(page), Room::U8(room)) => all(&page, room, |&p| p),
+        (Page::U16(page), Room::U16(room)) => all(&page, room, |&p| p),
+        (Page::F32(page), Room::F32(room)) => all(&page, room, |&p| p),
+        (Page::U32(page), Room::F32(room)) => all(&page, room, |&p| p as f32),
+        (Page::U64(page), Room::F32(room)) => all(&page, room, |&p| p as f32),
+        (Page::I8(page), Room::F32(room)) => all(&page, room, |&p| p.into()),
+        (Page::I16(page), Room::F32(room)) => all(&page, room, |&p| p.into()),
+        (Page::I32(page), Room::F32(room)) => all(&page, room, |&p| p as f32),
+        (Page::I64(page), Room::F32(room)) => all(&page, room, |&p| p as f32),
+        (Page::F64(page), Room::F32(room)) => all(&page, room, |&p| p as f32),
+        (Page::F16(page), Room::F32(room)) => all(&page, room, |p| p.to_f32()),
+        _ => Err(OTHER_TYPE.to_owned()),
     }
 }
 

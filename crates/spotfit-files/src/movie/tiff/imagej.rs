@@ -3,7 +3,12 @@
 use super::ome::{nanometres, seconds};
 use crate::excerpt::excerpt;
 use crate::movie::raw::Adjust;
-use crate::movie::{Acquisition, AcquisitionSource, PixelSize, PixelSizeSource};
+use crate::movie::{Acquisition, PixelSize};
+
+/// Who says what the description says.
+const DESCRIPTION: &str = "ImageJ's description";
+/// The same of the tags of resolution.
+const RESOLUTION: &str = "the resolution of the TIFF file";
 
 /// The largest pixel that a resolution per inch or centimetre can mean, in nanometres: coarser ones, such as 72 or 1200 dots per
 /// inch, are how the image would be printed.
@@ -85,7 +90,7 @@ impl ImageJ {
     /// How the frames were acquired.
     pub(super) fn acquisition(&self) -> Acquisition {
         let found = Acquisition { frame_time: self.interval, ..Acquisition::default() };
-        found.by(AcquisitionSource::ImageJ)
+        found.by(DESCRIPTION)
     }
 }
 
@@ -144,7 +149,7 @@ pub(super) struct Resolution {
 
 impl Resolution {
     /// Width and height of a pixel in nanometres, and what says so.
-    pub(super) fn pixel(&self, imagej: Option<&ImageJ>) -> Option<((f64, f64), PixelSizeSource)> {
+    pub(super) fn pixel(&self, imagej: Option<&ImageJ>) -> Option<((f64, f64), &'static str)> {
         let own = match self.unit {
             2 => Some(2.54e7),
             3 => Some(CENTIMETRE),
@@ -155,10 +160,8 @@ impl Resolution {
         let per_centimetre =
             self.unit == 3 && imagej.is_some_and(|text| text.units[0].as_deref() == Some("um"));
         let (units, source) = match (theirs(0), own) {
-            (Some(x), _) if !per_centimetre => {
-                ((x, theirs(1).unwrap_or(x)), PixelSizeSource::ImageJ)
-            }
-            (_, unit) => ((unit?, unit?), PixelSizeSource::Resolution),
+            (Some(x), _) if !per_centimetre => ((x, theirs(1).unwrap_or(x)), DESCRIPTION),
+            (_, unit) => ((unit?, unit?), RESOLUTION),
         };
         let size = (units.0 / self.x, units.1 / self.y);
         let largest = if units.0 < CENTIMETRE { f64::MAX } else { LARGEST };
@@ -170,7 +173,7 @@ impl Resolution {
 /// The side of a square pixel, or what is odd about it.
 pub(super) fn side(
     (width, height): (f64, f64),
-    source: PixelSizeSource,
+    source: &'static str,
 ) -> Result<Option<PixelSize>, String> {
     if (width / height - 1.0).abs() > 1e-3 {
         let odd = format!("pixels are {width} by {height} nm by {source}; they should be square");
@@ -202,7 +205,7 @@ mod tests {
         assert_eq!(size("micron", 0.0, 1), None);
         assert_eq!(size("micron", -1.0, 1), None);
         assert_eq!(size("micron", f64::NAN, 1), None);
-        let source = PixelSizeSource::Resolution;
+        let source = RESOLUTION;
         assert_eq!(side((100.0, 100.05), source).unwrap().unwrap().nanometres, 100.0);
         assert!(side((100.0, 108.0), source).unwrap_err().contains("100 by 108 nm"));
     }

@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::MovieError;
+use super::{MovieError, is_tiff};
 use crate::movie::MovieOptions;
-use crate::movie::formats::is_tiff;
+use crate::movie::error::wrong;
 use crate::sort::sort_by;
 
 /// The images of a folder in their order.
 #[derive(Debug)]
-pub(in crate::movie) struct Images {
-    pub(in crate::movie) names: Vec<String>,
+pub(super) struct Images {
+    pub(super) names: Vec<String>,
     pub(super) channels: usize,
     pub(super) notes: Vec<String>,
 }
@@ -54,7 +54,7 @@ impl Name {
 ///
 /// # Errors
 /// Where it is not known which of several numbers counts frames, and where a channel must be chosen.
-pub(in crate::movie) fn images_in(
+pub(super) fn images_in(
     folder: &Path,
     options: &MovieOptions,
 ) -> Result<Option<Images>, MovieError> {
@@ -101,7 +101,7 @@ pub(in crate::movie) fn images_in(
             format!("'{}' {first} to {last}", texts[*place])
         };
         let which = changing.iter().map(of).collect::<Vec<_>>().join(", ");
-        return Err(MovieError::Folder(format!(
+        return Err(wrong(format!(
             "several numbers change in the names of this folder's images ({which}), and it is not known which of them counts frames; put the images of one movie in a folder of their own"
         )));
     }

@@ -8,7 +8,10 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
 use crate::excerpt::excerpt;
-use crate::movie::{Acquisition, AcquisitionSource};
+use crate::movie::Acquisition;
+
+/// Who says what the metadata say.
+pub(super) const METADATA: &str = "the OME metadata";
 
 /// How deep elements may be nested; in the schema it is about ten.
 const DEEPEST: usize = 64;
@@ -74,7 +77,7 @@ impl Ome {
         for image in &mut ome.images {
             let mut found = std::mem::take(&mut image.acquisition);
             found.camera.clone_from(&ome.camera);
-            image.acquisition = found.by(AcquisitionSource::Ome);
+            image.acquisition = found.by(METADATA);
         }
         ome
     }

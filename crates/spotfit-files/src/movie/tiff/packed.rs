@@ -3,17 +3,13 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
+use ::tiff::ColorType;
 use ::tiff::decoder::ChunkType;
 use ::tiff::tags::{CompressionMethod, Tag};
-use ::tiff::{ColorType, TiffError};
 use multiversion::multiversion;
 
-use super::page::Pages;
-use crate::excerpt::excerpt;
-
-fn said(error: TiffError) -> String {
-    excerpt(&error.to_string())
-}
+use super::failure::said;
+use super::page::{Pages, chunks};
 
 /// The bits of a pixel of the page that a decoder is at, if they are packed.
 pub(super) fn bits(decoder: &mut Pages) -> Option<u8> {
@@ -54,8 +50,7 @@ pub(super) fn read(decoder: &mut Pages, bits: u8, pixels: &mut [u16]) -> Result<
     let (width, height) = decoder.dimensions().map_err(said)?;
     let (width, height) = (width as usize, height as usize);
     let rows_of_strip = (decoder.chunk_dimensions().1 as usize).max(1);
-    let places = decoder.get_tag_u64_vec(Tag::StripOffsets).map_err(said)?;
-    let counts = decoder.get_tag_u64_vec(Tag::StripByteCounts).map_err(said)?;
+    let (places, counts) = chunks(decoder).map_err(said)?;
     let strips = height.div_ceil(rows_of_strip);
     if pixels.len() != width * height || places.len() < strips || counts.len() < strips {
         return Err(format!("{} of its {strips} strips are there", places.len().min(counts.len())));

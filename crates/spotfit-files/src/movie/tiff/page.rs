@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use ::tiff::decoder::{Decoder, Limits};
+use ::tiff::decoder::{ChunkType, Decoder, Limits};
+use ::tiff::tags::Tag;
 use ::tiff::{TiffError, TiffFormatError};
 
 use super::buffered::Buffered;
 use super::format::Format;
 use super::view::PageView;
-use crate::movie::place::Bytes;
+use crate::place::Bytes;
 
 /// The decoder of a page.
 pub(super) type Pages = Decoder<Buffered<PageView>>;
@@ -23,6 +24,15 @@ pub(super) fn decoding_limits(pixels: usize) -> Limits {
     limits.decoding_buffer_size = pixels.saturating_mul(8).max(1 << 26);
     limits.intermediate_buffer_size = limits.decoding_buffer_size.saturating_mul(2);
     limits
+}
+
+/// Where the strips or tiles of a page are, and how many bytes each has.
+pub(super) fn chunks(decoder: &mut Pages) -> Result<(Vec<u64>, Vec<u64>), TiffError> {
+    let (places, counts) = match decoder.get_chunk_type() {
+        ChunkType::Strip => (Tag::StripOffsets, Tag::StripByteCounts),
+        ChunkType::Tile => (Tag::TileOffsets, Tag::TileByteCounts),
+    };
+    Ok((decoder.get_tag_u64_vec(places)?, decoder.get_tag_u64_vec(counts)?))
 }
 
 /// Where the directories of a file's pages are.

@@ -11,7 +11,7 @@ use super::format::Format;
 use super::imagej::ImageJ;
 use super::ome::is_ome;
 use super::page::Places;
-use crate::movie::place::{Bytes, View};
+use crate::place::{Bytes, View};
 
 /// Bytes that are read at each directory.
 const BUFFER: usize = 1 << 12;

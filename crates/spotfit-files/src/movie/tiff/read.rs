@@ -8,15 +8,15 @@ use std::sync::Arc;
 use rayon::ThreadPool;
 
 use super::decode::{decode, decode_signed, kind};
-use super::failure::wrong;
+use super::failure::{said, wrong};
 use super::layout::{Order, Page};
 use super::page::{Pages, Places, decoding_limits};
 use super::{MovieError, Pixels};
 use crate::excerpt::excerpt;
-use crate::movie::place::Bytes;
 use crate::movie::raw::RawSource;
-use crate::movie::room::{Kind, Room, SpareBlocks, rooms};
+use crate::movie::room::{FrameType, Room, SpareBlocks, rooms};
 use crate::movie::threads::try_each;
+use crate::place::Bytes;
 
 /// The most pixels of packed frames that are read ahead, for threads that would have nothing to do otherwise.
 const AHEAD: usize = 1 << 26;
@@ -229,17 +229,17 @@ impl TiffSource {
     fn decoder(&self, Page { file, page }: Page) -> Result<Pages, Problem> {
         let bytes = self.bytes(file).map_err(Problem::Movie)?;
         let decoder = self.places[file].decoder(page, bytes, &self.ones[file]);
-        let decoder = decoder.map_err(|error| Problem::Page(excerpt(&error.to_string())))?;
+        let decoder = decoder.map_err(|error| Problem::Page(said(error)))?;
         Ok(decoder.with_limits(decoding_limits(self.size.0 as usize * self.size.1 as usize)))
     }
 
     /// The type of a frame. Where it cannot be known, reading the frame says why.
-    fn kind(&self, frame: usize) -> Kind {
+    fn kind(&self, frame: usize) -> FrameType {
         let page = self.order.page(frame, &self.ends);
         let decoder = page.and_then(|page| self.decoder(page).ok());
         match decoder.map(|mut decoder| kind(&mut decoder)) {
-            Some(Kind::U16) if self.signed => Kind::F32,
-            kind => kind.unwrap_or(Kind::F32),
+            Some(FrameType::U16) if self.signed => FrameType::F32,
+            kind => kind.unwrap_or(FrameType::F32),
         }
     }
 

@@ -7,10 +7,10 @@ use ::tiff::tags::{ByteOrder, CompressionMethod, Predictor, Tag};
 use super::MovieError;
 use super::failure::{undecodable, wrong};
 use super::page::Pages;
-use crate::movie::place::Bytes;
 use crate::movie::raw::RawSource;
 use crate::movie::whole::said;
 use crate::npy::NumberType;
+use crate::place::Bytes;
 
 /// The frames, of so many pixels each, that lie behind the first directory, as a program's metadata promise them.
 pub(super) struct Run<'a> {

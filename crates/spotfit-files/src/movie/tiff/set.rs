@@ -7,15 +7,15 @@ use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::MovieError;
 use super::images::Images;
 use super::ome::{Ome, is_ome};
 use super::page::Places;
 use super::pages::{self, Greys, LONGEST_TEXT, Survey};
+use super::{MovieError, is_tiff};
 use crate::excerpt::excerpt;
 use crate::movie::MovieOptions;
-use crate::movie::formats::is_tiff;
-use crate::movie::place::Bytes;
+use crate::movie::error::wrong;
+use crate::place::Bytes;
 
 /// The files, and what the metadata say of them.
 pub(super) struct Set {
@@ -354,9 +354,8 @@ pub(in crate::movie) fn first_in(folder: &Path) -> Result<(PathBuf, Vec<String>)
     let first = names.iter().find(begins).cloned();
     match first {
         Some(first) => Ok((folder.join(first), names)),
-        None => Err(MovieError::Folder(
-            "this folder holds no movie of Micro-Manager, in OME-TIFF files or in numbered images; name a file instead"
-                .to_owned(),
+        None => Err(wrong(
+            "this folder holds no movie of Micro-Manager, in OME-TIFF files or in numbered images; name a file instead",
         )),
     }
 }
@@ -400,7 +399,7 @@ pub(in crate::movie) fn refuse_others(
         Some(other) => {
             let first = files.first().and_then(|file| file.file_name()).unwrap_or_default();
             let (first, other) = (excerpt(&first.to_string_lossy()), excerpt(other));
-            Err(MovieError::Folder(format!(
+            Err(wrong(format!(
                 "this folder holds several movies; name the one to read, such as {first} or {other}"
             )))
         }

@@ -3,7 +3,7 @@
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::format::Format;
-use crate::movie::place::{Bytes, View};
+use crate::place::{Bytes, View};
 
 /// A file as if one of its pages were the first: the decoder sees no other.
 pub(super) struct PageView {

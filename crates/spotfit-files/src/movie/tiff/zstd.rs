@@ -8,8 +8,9 @@ use ::tiff::decoder::ChunkType;
 use ::tiff::tags::{ByteOrder, CompressionMethod, Tag, Type};
 use ruzstd::decoding::StreamingDecoder;
 
+use super::failure::said;
 use super::format::Format;
-use super::page::{Pages, Places, decoding_limits};
+use super::page::{Pages, Places, chunks, decoding_limits};
 use crate::excerpt::excerpt;
 use crate::sort::sort_by_key;
 
@@ -25,7 +26,6 @@ pub(super) fn is_used(decoder: &mut Pages) -> Result<bool, TiffError> {
 /// The same page, unpacked: a file in memory that says all that the page says of its pixels, so that predictors, tiles and the order
 /// of bytes are undone as those of other pages.
 pub(super) fn plain(decoder: &mut Pages) -> Result<Pages, String> {
-    let said = |error: TiffError| excerpt(&error.to_string());
     let (width, height) = decoder.dimensions().map_err(said)?;
     let mut number =
         |tag, default: u16| decoder.find_tag_unsigned(tag).map(|n| n.unwrap_or(default));
@@ -35,12 +35,7 @@ pub(super) fn plain(decoder: &mut Pages) -> Result<Pages, String> {
     let kind = kind.and_then(|kinds| kinds.first().copied()).unwrap_or(1);
     let tiled = decoder.get_chunk_type() == ChunkType::Tile;
     let (across, down) = decoder.chunk_dimensions();
-    let (places, counts) = match tiled {
-        true => (Tag::TileOffsets, Tag::TileByteCounts),
-        false => (Tag::StripOffsets, Tag::StripByteCounts),
-    };
-    let places = decoder.get_tag_u64_vec(places).map_err(said)?;
-    let counts = decoder.get_tag_u64_vec(counts).map_err(said)?;
+    let (places, counts) = chunks(decoder).map_err(said)?;
 
     // Rows that are only there to fill a tile are not looked at.
     let row = u64::from(across) * u64::from(bits / 8);

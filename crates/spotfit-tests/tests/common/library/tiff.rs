@@ -9,7 +9,7 @@ pub fn limits() -> MovieLimits {
 }
 
 pub fn open_tiff(file: Vec<u8>) -> Result<Movie, MovieError> {
-    Movie::tiff(Box::new(Cursor::new(file)), &limits().into())
+    Movie::of_reader("tif", Box::new(Cursor::new(file)), &limits().into())
 }
 
 /// A TIFF file by hand: its byte order, its directories as (tag, type, value), and its pixels.

@@ -6,7 +6,7 @@ use crate::common::tiff::{handmade, open_tiff, tags};
 
 fn open_strictly(file: Vec<u8>) -> Result<Movie, MovieError> {
     let options = MovieOptions::default().with_strict(true);
-    Movie::tiff(Box::new(std::io::Cursor::new(file)), &options)
+    Movie::of_reader("tif", Box::new(std::io::Cursor::new(file)), &options)
 }
 
 /// The first pixel of each frame.

@@ -5,14 +5,14 @@ use crate::common::{Folder, bytes};
 
 use std::io::Cursor;
 
-use spotfit::movie::{Acquisition, AcquisitionSource, Movie, MovieError, MovieOptions, Pixels};
+use spotfit::movie::{Acquisition, Movie, MovieError, MovieOptions, Pixels};
 
 fn open_fits(file: Vec<u8>) -> Result<Movie, MovieError> {
-    Movie::fits(Box::new(Cursor::new(file)), &MovieOptions::default())
+    Movie::of_reader("fits", Box::new(Cursor::new(file)), &MovieOptions::default())
 }
 
 fn open_sif(file: Vec<u8>) -> Result<Movie, MovieError> {
-    Movie::sif(Box::new(Cursor::new(file)), &MovieOptions::default())
+    Movie::of_reader("sif", Box::new(Cursor::new(file)), &MovieOptions::default())
 }
 
 /// All pixels, as numbers in single precision.
@@ -146,7 +146,7 @@ fn sif_files_are_read() {
             found.to_string(),
             "DU897_BV, exposure 30 ms, a frame every 31.2 ms, EM gain set to 200, binning 2×3"
         );
-        assert_eq!(found.source, Some(AcquisitionSource::Sif));
+        assert_eq!(found.source, Some("the SIF header"));
         assert_eq!(pixels(movie), frames.as_flattened(), "{version} {flag:?}");
     }
     // The first number may look like a flag where there is none.

@@ -8,7 +8,7 @@ use std::path::Path;
 use common::set::{block, ome, pages};
 use common::tiff::{handmade, open_tiff, tags};
 use common::{Folder, bytes};
-use spotfit::movie::{Foreign, Movie, MovieError, MovieOptions, PixelSizeSource, Pixels};
+use spotfit::movie::{Movie, MovieError, MovieOptions, Pixels};
 use tiff::encoder::Rational;
 
 fn channel(number: usize) -> MovieOptions {
@@ -204,7 +204,7 @@ fn the_size_of_a_pixel_is_known() {
     };
     let of = |more: &str| ome("XYCZT", [1, 1, 2], more, "");
     let known = |nanometres: f64, source| (Some((nanometres, source)), 0);
-    let source = PixelSizeSource::Ome;
+    let source = "the OME metadata";
     assert_eq!(
         size(&of(r#"PhysicalSizeX="0.108" PhysicalSizeY="0.108""#), None),
         known(108.0, source)
@@ -219,10 +219,10 @@ fn the_size_of_a_pixel_is_known() {
     assert_eq!(size(&of(r#"PhysicalSizeX="1" PhysicalSizeXUnit="pixel""#), None), (None, 0));
     assert_eq!(
         size(&of(""), Some((100_000_000, 100_000_000, 3))),
-        known(100.0, PixelSizeSource::Resolution)
+        known(100.0, "the resolution of the TIFF file")
     );
     let micron = "ImageJ=1.54f\nimages=2\nframes=2\nunit=micron\n";
-    assert_eq!(size(micron, Some((9259, 9259, 1))), known(108.0, PixelSizeSource::ImageJ));
+    assert_eq!(size(micron, Some((9259, 9259, 1))), known(108.0, "ImageJ's description"));
     assert_eq!(size(micron, Some((9259, 5000, 1))), (None, 1));
     assert_eq!(size("", Some((72_000, 72_000, 2))), (None, 0));
     assert_eq!(size("ImageJ=1.54f\nimages=2\nunit=inch\n", Some((72_000, 72_000, 2))), (None, 0));
@@ -242,7 +242,7 @@ fn the_size_of_a_pixel_is_known() {
     assert_eq!(said, format!("pixels of 200000 nm, by ImageJ's description, {told}"));
     for (said, known) in [("1000", Some(1000.0)), ("100000", Some(1e5)), ("1", Some(1.0))] {
         let of = of(&format!(r#"PhysicalSizeX="{said}" PhysicalSizeXUnit="nm""#));
-        assert_eq!(size(&of, None), (known.map(|size| (size, PixelSizeSource::Ome)), 0));
+        assert_eq!(size(&of, None), (known.map(|size| (size, "the OME metadata")), 0));
     }
 
     let folder = Folder::new();
@@ -266,7 +266,7 @@ fn the_size_of_a_pixel_is_known() {
             _ => &[],
         };
         assert_eq!(movie.notes(), told, "{more}");
-        assert!(found.is_none_or(|size| size.source == PixelSizeSource::Picasso));
+        assert!(found.is_none_or(|size| size.source == "Picasso's YAML file"));
     }
 }
 
@@ -628,24 +628,24 @@ fn wrong_pages_are_named() {
 #[test]
 fn foreign_formats_are_named() {
     let folder = Folder::new();
-    for (name, format, parts) in [
-        ("a.lif", Foreign::Lif, ["Leica's LIF", "bfconvert movie.lif movie.ome.tif"]),
-        ("a.LSM", Foreign::LsmZvi, ["Zeiss' LSM", "Fiji with Bio-Formats"]),
-        ("a.vsi", Foreign::OirVsi, ["VSI", "bfconvert"]),
-        ("a.ims", Foreign::Ims, ["IMS", "bfconvert"]),
-        ("a.dv", Foreign::Dv, ["DeltaVision", "bfconvert"]),
-        ("a.cxd", Foreign::Cxd, ["CXD", "bfconvert"]),
-        ("a.pcoraw", Foreign::Pco, ["PCO", "camware"]),
-        ("a.zarr", Foreign::Zarr, ["Zarr", "bfconvert"]),
-        ("a.oif", Foreign::OifOib, ["Olympus' OIF", "bfconvert"]),
-        ("a.oib", Foreign::OifOib, ["OIB", "bfconvert"]),
-        ("a.sifx", Foreign::Sifx, ["Andor's spooled", "Solis"]),
-        ("a.dcimg", Foreign::Dcimg, ["DCIMG", "HCImage"]),
-        ("a.mp4", Foreign::Video, ["MP4", "save it as TIFF"]),
-        ("a.avi", Foreign::Video, ["AVI", "Fiji"]),
+    for (name, parts) in [
+        ("a.lif", ["Leica's LIF", "bfconvert movie.lif movie.ome.tif"]),
+        ("a.LSM", ["Zeiss' LSM", "Fiji with Bio-Formats"]),
+        ("a.vsi", ["VSI", "bfconvert"]),
+        ("a.ims", ["IMS", "bfconvert"]),
+        ("a.dv", ["DeltaVision", "bfconvert"]),
+        ("a.cxd", ["CXD", "bfconvert"]),
+        ("a.pcoraw", ["PCO", "camware"]),
+        ("a.zarr", ["Zarr", "bfconvert"]),
+        ("a.oif", ["Olympus' OIF", "bfconvert"]),
+        ("a.oib", ["OIB", "bfconvert"]),
+        ("a.sifx", ["Andor's spooled", "Solis"]),
+        ("a.dcimg", ["DCIMG", "HCImage"]),
+        ("a.mp4", ["MP4", "save it as TIFF"]),
+        ("a.avi", ["AVI", "Fiji"]),
     ] {
         let error = Movie::open(folder.file(name, &[0; 9])).unwrap_err();
-        assert!(matches!(error, MovieError::Foreign(found) if found == format), "{name}: {error}");
+        assert!(matches!(error, MovieError::Foreign(_)), "{name}: {error}");
         says(&error, &parts);
     }
     let other = Movie::open(folder.file("a.xyz", &[0; 9])).unwrap_err();

@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use crate::common::bytes;
 use crate::common::planes::{CziPlane, Nd2, NdPlane, czi, nd2, ndtiff, spe};
-use spotfit::movie::{Movie, MovieError, MovieOptions, PixelSizeSource, Pixels, ReadSeek};
+use spotfit::movie::{Movie, MovieError, MovieOptions, Pixels, ReadSeek};
 
 fn reader(file: &[u8]) -> Box<dyn ReadSeek> {
     Box::new(Cursor::new(file.to_vec()))
@@ -30,7 +30,7 @@ fn refused(opened: Result<Movie, MovieError>, part: &str) {
 /// Proves that every type of SPE's numbers is read, with exposure and binning, and that other versions and what is no SPE are refused.
 #[test]
 fn spe_is_read() {
-    let open = |file: &[u8]| Movie::spe(reader(file), &MovieOptions::default());
+    let open = |file: &[u8]| Movie::of_reader("spe", reader(file), &MovieOptions::default());
     let values = [1u16, 2, 300, 4, 5, 6, 7, 8, 9, 10, 11, 12];
     let expected: Vec<f32> = values.iter().map(|&value| value.into()).collect();
     for (kind, data) in [
@@ -95,7 +95,7 @@ fn nd2_is_read() {
             frames.push(frame);
         }
         let file = nd2(&of, &frames);
-        let open = |options: &MovieOptions| Movie::nd2(reader(&file), options);
+        let open = |options: &MovieOptions| Movie::of_reader("nd2", reader(&file), options);
         refused(open(&MovieOptions::default()), "2 positions");
         let second = MovieOptions::default().with_position(Some("2".to_owned()));
         refused(open(&second), "2 channels");
@@ -103,7 +103,7 @@ fn nd2_is_read() {
         let movie = open(&second).expect("a movie");
         assert_eq!((movie.axes().channels, movie.axes().slices, movie.axes().times), (2, 2, 3));
         let size = movie.axes().pixel_size.expect("a size");
-        assert_eq!((size.nanometres, size.source), (108.0, PixelSizeSource::Nd2));
+        assert_eq!((size.nanometres, size.source), (108.0, "the ND2 metadata"));
         let found = movie.acquisition();
         assert_eq!((found.camera.as_deref(), found.exposure), (Some("ORCA"), Some(0.015)));
         let times = movie.times().expect("times").to_vec();
@@ -126,7 +126,7 @@ fn nd2_is_read() {
         compression: 0,
         loops: Vec::new(),
     };
-    let open = |file: &[u8]| Movie::nd2(reader(file), &MovieOptions::default());
+    let open = |file: &[u8]| Movie::of_reader("nd2", reader(file), &MovieOptions::default());
     refused(open(&nd2(&of, &[vec![7]])), "compressed");
     let of = Nd2 { compression: 2, ..of };
     let file = nd2(&of, &[vec![7], vec![8]]);
@@ -150,14 +150,14 @@ fn czi_is_read() {
     }
     planes.reverse();
     let file = czi(3, 2, &planes);
-    let open = |file: &[u8], options: &MovieOptions| Movie::czi(reader(file), options);
+    let open = |file: &[u8], options: &MovieOptions| Movie::of_reader("czi", reader(file), options);
     let options = MovieOptions::default();
     refused(open(&file, &options), "2 positions");
     let options = options.with_position(Some("2".to_owned())).with_channel(Some(0));
     let movie = open(&file, &options).expect("a movie");
     assert_eq!(movie.size(), (3, 2));
     let size = movie.axes().pixel_size.expect("a size");
-    assert!((size.nanometres - 110.0).abs() < 1e-9 && size.source == PixelSizeSource::Czi);
+    assert!((size.nanometres - 110.0).abs() < 1e-9 && size.source == "the CZI metadata");
     assert_eq!(
         (movie.acquisition().exposure, movie.acquisition().binning),
         (Some(0.03), Some([2, 2]))
@@ -213,7 +213,7 @@ fn ndtiff_is_read() {
     let movie = open(&made, &options).expect("a movie");
     assert_eq!((movie.size(), movie.notes()), ((3, 2), &[][..]));
     let size = movie.axes().pixel_size.expect("a size");
-    assert!((size.nanometres - 110.0).abs() < 1e-9 && size.source == PixelSizeSource::MicroManager);
+    assert!((size.nanometres - 110.0).abs() < 1e-9 && size.source == "Micro-Manager's metadata");
     assert_eq!(movie.acquisition().exposure, Some(0.015));
     let expected: Vec<f32> =
         [0, 10, 100, 110].iter().flat_map(|&more| [1000.0 + more as f32; 6]).collect();

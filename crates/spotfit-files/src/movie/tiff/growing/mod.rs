@@ -5,26 +5,26 @@ mod directory;
 mod plan;
 
 use std::io;
+use std::mem::discriminant;
 use std::path::{Path, PathBuf};
 
-use super::decode::{Collected, check_page, decoded};
+use super::decode::{OTHER_TYPE, check_page, decode, decode_signed, kind};
 use super::failure::wrong;
 use super::imagej::{self, ImageJ};
 use super::layout::{Order, Page};
 use super::set::numbered;
-use super::{
-    MovieAxes, MovieError, MovieOptions, PixelSizeSource, Pixels, resolution, undecodable,
-};
+use super::{MovieAxes, MovieError, MovieOptions, Pixels, resolution, undecodable};
 use crate::movie::Movie;
-use crate::movie::follow::source::{Attempt, Progress};
+use crate::movie::follow::source::{Attempt, Grows, Growth, Progress};
 use crate::movie::follow::watched::Watched;
+use crate::movie::room::{FrameType, rooms};
 use chain::{Chain, Next, limited};
 use directory::Directory;
 use plan::{Plan, Summary};
 
 /// The frames of TIFF files, as they come.
-pub(in crate::movie) struct GrowingTiff {
-    path: PathBuf,
+pub(super) struct GrowingTiff {
+    growth: Growth,
     options: MovieOptions,
     size: (u32, u32),
     /// Whether unsigned numbers of 16 bits are signed ones, stored as ImageJ stores them.
@@ -36,26 +36,71 @@ pub(in crate::movie) struct GrowingTiff {
     before: usize,
     /// The file after it, if that is there.
     following: Option<Chain>,
-    /// The files that were read so far.
-    files: Vec<PathBuf>,
-    /// The next frame.
-    next: usize,
     /// The frames that may lie behind the only directory, by the metadata, and how long the file was when they were looked for.
     run: Option<(usize, u64)>,
     /// The movie, once it was found to be whole.
     whole: Option<Box<Movie>>,
-    pub(in crate::movie) progress: Progress,
     /// What was wrong with a frame after those that were read.
     failed: Option<MovieError>,
-    /// Whether the writer adds metadata when it ends.
-    pub(in crate::movie) ends_with_metadata: bool,
-    pub(in crate::movie) axes: MovieAxes,
-    pub(in crate::movie) notes: Vec<String>,
+}
+
+impl Grows for GrowingTiff {
+    fn growth(&self) -> &Growth {
+        &self.growth
+    }
+
+    fn growth_mut(&mut self) -> &mut Growth {
+        &mut self.growth
+    }
+
+    fn look(&mut self) -> Result<(usize, u64), MovieError> {
+        let frame = self.growth.next;
+        self.chain.file.check_name(frame)?;
+        Ok((self.file, self.chain.file.measure(frame)?))
+    }
+
+    fn read(&mut self, most: usize) -> Result<Option<Pixels>, MovieError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        if self.is_run()? {
+            let block = self.whole.as_mut().map_or(Ok(None), |movie| movie.read(most))?;
+            self.growth.progress = Progress { missing: None, is_done: block.is_none() };
+            self.growth.next += block.as_ref().map_or(0, |block| block.pixels.dim().0);
+            return Ok(block.map(|block| block.pixels));
+        }
+        let (mut all, mut count): (Option<Pixels>, _) = (None, 0);
+        while count < most {
+            let added = self.frame().and_then(|pixels| {
+                let Some(pixels) = pixels else { return Ok(false) };
+                match &mut all {
+                    None => all = Some(pixels),
+                    Some(all) if discriminant(all) == discriminant(&pixels) => {
+                        all.append(&pixels)?;
+                    }
+                    Some(_) => return Err(wrong(self.growth.next, OTHER_TYPE)),
+                }
+                self.growth.next += 1;
+                Ok(true)
+            });
+            match added {
+                Ok(true) => count += 1,
+                Ok(false) => break,
+                Err(error) if count == 0 => return Err(error),
+                // What came before it is right.
+                Err(error) => {
+                    self.failed = Some(error);
+                    break;
+                }
+            }
+        }
+        Ok(all)
+    }
 }
 
 impl GrowingTiff {
     /// Opens a file when its first page is there.
-    pub(in crate::movie) fn open(path: &Path, options: &MovieOptions) -> Result<Self, Attempt> {
+    pub(super) fn open(path: &Path, options: &MovieOptions) -> Result<Self, Attempt> {
         let mut chain = Chain::new(Watched::open(path).map_err(Attempt::not_yet)?);
         let first = match chain.next(0).map_err(Attempt::not_yet)? {
             Next::Page(first) => first,
@@ -114,8 +159,19 @@ impl GrowingTiff {
             Some(_) => frames,
             None => frames / axes.slices.max(1),
         });
-        Ok(Self {
+        let growth = Growth {
             path: path.to_owned(),
+            size: (width, height),
+            axes,
+            promised: plan.promised,
+            next: 0,
+            files: Vec::new(),
+            progress: Progress::default(),
+            ends_with_metadata: summary.is_some(),
+            notes,
+        };
+        Ok(Self {
+            growth,
             options: options.clone(),
             size,
             signed: imagej.is_some_and(|text| text.signed),
@@ -123,76 +179,21 @@ impl GrowingTiff {
             file: plan.own,
             before: 0,
             following: None,
-            files: Vec::new(),
-            next: 0,
             run: run.map(|frames| (frames, 0)),
             whole: None,
-            progress: Progress::default(),
             failed: None,
-            ends_with_metadata: summary.is_some(),
-            axes,
-            notes,
             plan,
         })
     }
 
     /// Width and height.
-    pub(in crate::movie) fn size(&self) -> (usize, usize) {
+    fn size(&self) -> (usize, usize) {
         (self.size.0 as usize, self.size.1 as usize)
     }
 
-    /// The files that were read so far.
-    pub(in crate::movie) fn files(&self) -> &[PathBuf] {
-        &self.files
-    }
-
-    pub(in crate::movie) fn promised(&self) -> Option<usize> {
-        self.plan.promised
-    }
-
-    /// Which file is written, and how long it is; an error if it is no longer what it was.
-    pub(in crate::movie) fn look(&mut self) -> Result<(usize, u64), MovieError> {
-        let frame = self.next;
-        self.chain.file.check_name(frame)?;
-        Ok((self.file, self.chain.file.measure(frame)?))
-    }
-
-    /// The frames that are there by now, up to a number of them; nothing if there is none.
-    pub(in crate::movie) fn read(&mut self, most: usize) -> Result<Option<Pixels>, MovieError> {
-        if let Some(error) = self.failed.take() {
-            return Err(error);
-        }
-        if self.is_run()? {
-            let block = self.whole.as_mut().map_or(Ok(None), |movie| movie.read(most))?;
-            self.progress = Progress { missing: None, is_done: block.is_none() };
-            return Ok(block.map(|block| block.pixels));
-        }
-        let (width, height) = self.size();
-        let (mut all, mut count) = (None, 0);
-        while count < most {
-            let added = self.frame().and_then(|pixels| {
-                let Some(pixels) = pixels else { return Ok(false) };
-                Collected::add(&mut all, pixels, width * height)
-                    .map_err(|reason| wrong(self.next - 1, reason))?;
-                Ok(true)
-            });
-            match added {
-                Ok(true) => count += 1,
-                Ok(false) => break,
-                Err(error) if count == 0 => return Err(error),
-                // What came before it is right.
-                Err(error) => {
-                    self.failed = Some(error);
-                    break;
-                }
-            }
-        }
-        all.map(|all: Collected| all.stacked((count, height, width))).transpose()
-    }
-
     /// The next frame, if it is there.
-    fn frame(&mut self) -> Result<Option<Collected>, MovieError> {
-        let frame = self.next;
+    fn frame(&mut self) -> Result<Option<Pixels>, MovieError> {
+        let frame = self.growth.next;
         loop {
             if !self.is_at_file(frame)? {
                 return Ok(None);
@@ -208,7 +209,6 @@ impl GrowingTiff {
                     self.chain.take(&directory);
                     if let Some(pixels) = pixels {
                         self.note_file();
-                        self.next += 1;
                         return Ok(Some(pixels));
                     }
                     continue;
@@ -230,7 +230,7 @@ impl GrowingTiff {
                 }
             }
             let is_done = part.is_none() && self.plan.promised == Some(frame);
-            self.progress = Progress { missing: part, is_done };
+            self.growth.progress = Progress { missing: part, is_done };
             return Ok(None);
         }
     }
@@ -239,7 +239,7 @@ impl GrowingTiff {
     fn is_at_file(&mut self, frame: usize) -> Result<bool, MovieError> {
         let Order::Listed(pages) = &self.plan.order else { return Ok(true) };
         let Some(&Page { file, .. }) = pages.get(frame) else {
-            self.progress = Progress { missing: None, is_done: true };
+            self.growth.progress = Progress { missing: None, is_done: true };
             return Ok(false);
         };
         if file != self.file {
@@ -249,7 +249,7 @@ impl GrowingTiff {
                 None => {
                     let missing =
                         format!("the file {}", path.file_name().unwrap_or_default().display());
-                    self.progress = Progress { missing: Some(missing), is_done: false };
+                    self.growth.progress = Progress { missing: Some(missing), is_done: false };
                     return Ok(false);
                 }
             }
@@ -261,8 +261,10 @@ impl GrowingTiff {
     fn wants(&self) -> bool {
         let page = self.chain.pages;
         match &self.plan.order {
-            Order::Listed(pages) => pages.get(self.next) == Some(&Page { file: self.file, page }),
-            order => order.strided(self.next) == self.before.checked_add(page),
+            Order::Listed(pages) => {
+                pages.get(self.growth.next) == Some(&Page { file: self.file, page })
+            }
+            order => order.strided(self.growth.next) == self.before.checked_add(page),
         }
     }
 
@@ -272,11 +274,18 @@ impl GrowingTiff {
         !is_first && matches!(self.plan.order, Order::Strided { .. }) && directory.is_reduced()
     }
 
-    fn pixels(&self, directory: &Directory, frame: usize) -> Result<Collected, MovieError> {
+    fn pixels(&self, directory: &Directory, frame: usize) -> Result<Pixels, MovieError> {
         let (width, height) = self.size();
         let mut decoder = limited(self.chain.decoder(directory, frame)?, width * height);
-        let pixels = decoded(&mut decoder, self.size);
-        pixels.map(|pixels| if self.signed { pixels.signed() } else { pixels }).map_err(|reason| {
+        let kind = match kind(&mut decoder) {
+            FrameType::U16 if self.signed => FrameType::F32,
+            kind => kind,
+        };
+        let decode = if self.signed { decode_signed } else { decode };
+        let mut pixels = kind.frames((1, height, width))?;
+        let room = rooms(&mut pixels, width * height).pop();
+        let room = room.ok_or(MovieError::Empty)?;
+        decode(&mut decoder, self.size, room).map(|()| pixels).map_err(|reason| {
             let name = self.current().file_name().map(|name| name.display().to_string());
             let page = self.chain.pages + 1;
             match name {
@@ -293,15 +302,16 @@ impl GrowingTiff {
     fn current(&self) -> PathBuf {
         match self.plan.files.get(self.file) {
             Some(path) => path.clone(),
-            None if self.file == 0 => self.path.clone(),
-            None => continuation(&self.path, self.file).unwrap_or_else(|| self.path.clone()),
+            None if self.file == 0 => self.growth.path.clone(),
+            None => continuation(&self.growth.path, self.file)
+                .unwrap_or_else(|| self.growth.path.clone()),
         }
     }
 
     fn note_file(&mut self) {
         let path = self.current();
-        if self.files.last() != Some(&path) {
-            self.files.push(path);
+        if self.growth.files.last() != Some(&path) {
+            self.growth.files.push(path);
         }
     }
 
@@ -309,7 +319,7 @@ impl GrowingTiff {
     fn has_following(&mut self, frame: usize) -> Result<bool, MovieError> {
         let is_strided = matches!(self.plan.order, Order::Strided { .. });
         if self.following.is_none() && is_strided {
-            let path = continuation(&self.path, self.file + 1);
+            let path = continuation(&self.growth.path, self.file + 1);
             self.following = path.map_or(Ok(None), |path| opened(&path))?;
         }
         self.following.as_mut().map_or(Ok(false), |chain| chain.has_begun(frame))
@@ -320,16 +330,17 @@ impl GrowingTiff {
         let (Some((frames, seen)), None, 1) = (self.run, &self.whole, self.chain.pages) else {
             return Ok(self.whole.is_some());
         };
-        let length = self.chain.file.measure(self.next)?;
+        let length = self.chain.file.measure(self.growth.next)?;
         let (width, height) = self.size();
         let least = (width as u64 * height as u64).saturating_mul(frames as u64);
-        if length != seen && length >= least && self.chain.ends_here(self.next)? {
+        if length != seen && length >= least && self.chain.ends_here(self.growth.next)? {
             self.run = Some((frames, length));
             // Where it is none, or not whole, that is an error.
-            let movie = Movie::open_with(&self.path, &self.options.clone().with_strict(true)).ok();
+            let movie =
+                Movie::open_with(&self.growth.path, &self.options.clone().with_strict(true)).ok();
             let mut movie = movie.filter(|movie| movie.frames() > 1);
             if let Some(movie) = &mut movie {
-                movie.skip_to(self.next)?;
+                movie.skip_to(self.growth.next)?;
             }
             self.whole = movie.map(Box::new);
         }

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use super::super::failure::wrong;
 use super::super::imagej::ImageJ;
 use super::super::layout::{Layout, Order, PLAIN, Page};
-use super::super::ome::is_ome;
+use super::super::ome::{self, is_ome};
 use super::super::set::{Told, in_folder, told};
-use super::{MovieAxes, MovieError, MovieOptions, PixelSizeSource};
+use super::{MovieAxes, MovieError, MovieOptions};
 
 /// The most planes whose places are held.
 const MOST_PLANES: usize = 1 << 22;
@@ -23,7 +23,7 @@ pub(super) struct Plan {
     /// Which of them has the metadata.
     pub(super) own: usize,
     /// Width and height of a pixel, if the description says it.
-    pub(super) pixel: Option<((f64, f64), PixelSizeSource)>,
+    pub(super) pixel: Option<((f64, f64), &'static str)>,
     pub(super) notes: Vec<String>,
 }
 
@@ -120,7 +120,7 @@ impl Plan {
             }
         }
         notes.append(&mut layout.notes);
-        let pixel = chosen.pixel.map(|size| (size, PixelSizeSource::Ome));
+        let pixel = chosen.pixel.map(|size| (size, ome::METADATA));
         Ok(Self { files, own, pixel, ..Self::of(layout, Some(frames), notes) })
     }
 }

@@ -4,10 +4,14 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Reader;
+/// Something that can be read from any place.
+pub trait ReadSeek: Read + Seek + Send {}
+impl<T: Read + Seek + Send> ReadSeek for T {}
+
+pub(crate) type Reader = Box<dyn ReadSeek>;
 
 /// What has bytes at places. Nothing is mapped: bytes that are no longer there are an error, not the end of the process.
-pub(super) trait ReadAt: Send + Sync {
+pub(crate) trait ReadAt: Send + Sync {
     /// Reads some of the bytes from a place on; none at the end.
     fn read_at(&self, place: u64, buffer: &mut [u8]) -> io::Result<usize>;
 
@@ -16,7 +20,7 @@ pub(super) trait ReadAt: Send + Sync {
 }
 
 /// The bytes of a file or of a reader.
-pub(super) type Bytes = Arc<dyn ReadAt>;
+pub(crate) type Bytes = Arc<dyn ReadAt>;
 
 impl ReadAt for File {
     #[cfg(unix)]
@@ -78,13 +82,13 @@ impl ReadAt for Shared {
 }
 
 /// The bytes of a reader, and the place that it is at.
-pub(super) fn shared(mut reader: Reader) -> io::Result<(Bytes, u64)> {
+pub(crate) fn shared(mut reader: Reader) -> io::Result<(Bytes, u64)> {
     let at = reader.stream_position()?;
     Ok((Arc::new(Shared(Mutex::new((reader, Some(at))))), at))
 }
 
 /// Reads until the buffer is full or there are no more bytes, and returns how many there were.
-pub(super) fn fill_at(bytes: &dyn ReadAt, place: u64, buffer: &mut [u8]) -> io::Result<usize> {
+pub(crate) fn fill_at(bytes: &dyn ReadAt, place: u64, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
         let Some(at) = place.checked_add(filled as u64) else { break };
@@ -99,18 +103,18 @@ pub(super) fn fill_at(bytes: &dyn ReadAt, place: u64, buffer: &mut [u8]) -> io::
 }
 
 /// A reader of its own, wherever others read.
-pub(super) struct View {
+pub(crate) struct View {
     bytes: Bytes,
     at: u64,
 }
 
 impl View {
-    pub(super) fn new(bytes: Bytes, at: u64) -> Self {
+    pub(crate) fn new(bytes: Bytes, at: u64) -> Self {
         Self { bytes, at }
     }
 
     /// Where it is.
-    pub(super) fn place(&self) -> u64 {
+    pub(crate) fn place(&self) -> u64 {
         self.at
     }
 }
