@@ -21,6 +21,15 @@ pub fn root_mean_square(x: f64, y: f64) -> f64 {
     if x == y { x } else { ((x * x + y * y) / 2.0).sqrt() }
 }
 
+/// Some of the finite numbers, in their order: of at most so many numbers as far from each other as possible.
+pub(crate) fn sorted_sample(values: &[f64], most: usize) -> Vec<f64> {
+    let step = values.len().div_ceil(most).max(1);
+    let mut sample: Vec<f64> =
+        values.iter().step_by(step).copied().filter(|value| value.is_finite()).collect();
+    sample.sort_unstable_by(f64::total_cmp);
+    sample
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::averages::sorted_sample;
+
 /// Errors in the columns of a table, or in a radius.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -29,8 +31,36 @@ pub enum ColumnsError {
         /// Its value.
         value: f64,
     },
+    /// A frame has too many pairs of localizations and others, tracks or spots, near them.
+    #[error("frame {frame}: more than {most} pairs of a localization and a {other} lie within the radius; choose a smaller one", most = MOST_NEAR)]
+    Crowded {
+        /// The frame, from 0.
+        frame: u32,
+        /// What the others are.
+        other: &'static str,
+    },
+    /// The radius is so large that it would take hours to compare all pairs.
+    #[error("{pairs} pairs of localizations are to be compared, at most {most} can be; choose a smaller radius", most = MOST_COMPARED)]
+    ManyPairs {
+        /// The number of pairs in neighbouring cells.
+        pairs: u64,
+    },
+    /// The number of a group is not below the number of groups.
+    #[error("row {row} is in group {group}, but there are {count} groups")]
+    Group {
+        /// The row.
+        row: usize,
+        /// Its group.
+        group: u32,
+        /// The number of groups.
+        count: usize,
+    },
 }
 
+/// As many pairs in a frame take some 400 MB.
+pub(crate) const MOST_NEAR: usize = 1 << 23;
+/// Two processors compare that many pairs in about ten minutes.
+pub(crate) const MOST_COMPARED: u64 = 1_000_000_000_000;
 /// The largest number of rows; one number of 32 bits stays free to mean none.
 pub(crate) const MOST_ROWS: usize = u32::MAX as usize - 1;
 
@@ -92,13 +122,10 @@ pub(crate) fn key((column, row): (i32, i32)) -> u64 {
 
 /// The median of a sample of the finite values, and between which distances nine tenths of them lie.
 fn middle(values: &[f64]) -> (f64, f64) {
-    let step = values.len().div_ceil(1024).max(1);
-    let mut sample: Vec<f64> =
-        values.iter().step_by(step).copied().filter(|value| value.is_finite()).collect();
+    let sample = sorted_sample(values, 1024);
     if sample.is_empty() {
         return (0.0, 0.0);
     }
-    sample.sort_unstable_by(f64::total_cmp);
     let (last, median) = (sample.len() - 1, sample[sample.len() / 2]);
     let spread = sample[last - last / 20] - sample[last / 20];
     (median, if spread.is_finite() { spread } else { f64::MAX })

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use spotfit::render::{
-    Blur as Width, Canvas, ColourMap, Colours, Contrast, Picture, Point, RenderError,
-    RenderOptions as Options, Survey,
+    Canvas, ColourMap, Colours, Contrast, Picture, Point, RenderError, RenderOptions as Options,
+    Survey,
 };
 use spotfit::steps::render::{Blur, Colour, RenderOptions};
 use spotfit::table::{Meaning, Unit};
@@ -83,17 +83,12 @@ impl Asked {
         let colours = colours(&options, &mut layers)?;
         layers.iter_mut().zip(colours).for_each(|(layer, colours)| layer.colours = colours);
         let first = &layers[0].held;
-        let blur = match options.blur {
-            Blur::Uncertainty => Width::Uncertainty,
-            Blur::Average => Width::Average,
-            Blur::None => Width::Histogram,
-            Blur::Fixed(width) => {
-                let width = width.or(Unit::Nanometre).within(first.unit, first.info.pixel_size);
-                let reason = "the width has another unit than the table, and the size of a pixel is not known";
-                Width::Fixed(width.ok_or_else(|| Refused::wrong(reason))?)
-            }
-            _ => return Err(Refused::wrong("there is no such blur")),
-        };
+        let blur = options.blur.with_width(|width| {
+            let width = width.or(Unit::Nanometre).within(first.unit, first.info.pixel_size);
+            let reason =
+                "the width has another unit than the table, and the size of a pixel is not known";
+            width.ok_or_else(|| Refused::wrong(reason))
+        })?;
         let contrast =
             Contrast::default().with_saturated(options.saturated).with_gamma(options.gamma);
         let look = Options::default()

@@ -5,33 +5,8 @@ use rayon::prelude::*;
 use super::error::DriftError;
 use super::options::{DriftInput, check_frames};
 
-fit_core::__options! {
-    /// The criteria for beads.
-    #[derive(Clone, Copy, Debug, PartialEq)]
-    #[non_exhaustive]
-    pub struct BeadOptions {
-        /// The largest motion of a bead between two frames in which it is seen, and the smallest distance of two beads.
-        /// Range: above 0.
-        pub radius(const with_radius): f64,
-        /// The smallest share of the frames in which it is seen. Range: above 0, to 1.
-        pub share(const with_share): f64,
-    }
-}
-
-impl BeadOptions {
-    /// Beads that are seen in at least four of five frames.
-    pub const fn new(radius: f64) -> Self {
-        Self { radius, share: 0.8 }
-    }
-
-    fn check(&self) -> Result<(), DriftError> {
-        crate::near::check_radius("radius", self.radius)?;
-        if self.share > 0.0 && self.share <= 1.0 {
-            return Ok(());
-        }
-        Err(DriftError::Option { name: "share", value: self.share, range: "above 0, to 1" })
-    }
-}
+/// The smallest share of the frames in which a bead is seen.
+const SHARE: f64 = 0.8;
 
 /// A bead: the rows of its localizations, at most one per frame, in the order of the frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,21 +15,19 @@ pub struct BeadTrack {
     pub rows: Vec<u32>,
 }
 
-/// Finds the beads among localizations: each is followed from frame to frame.
+/// Finds the beads among localizations: each is followed from frame to frame, and is seen in at least four of five. The radius, above 0, is
+/// the largest motion of a bead between two frames in which it is seen, and the smallest distance of two beads.
 ///
 /// # Errors
 /// [`DriftError::NoBeads`], [`DriftError::Option`], [`DriftError::Columns`].
 pub fn track_beads(
     positions: &DriftInput<'_>,
     frames: u32,
-    options: &BeadOptions,
+    radius: f64,
 ) -> Result<Vec<BeadTrack>, DriftError> {
-    options.check()?;
-    check_frames(frames)?;
-    let spots = Spots::new(positions, frames)?;
+    let spots = Spots::new(positions, frames, radius)?;
     // Beads are on in most frames, so that each is on in one of a few frames spread over the first half.
     let mut beads: Vec<BeadTrack> = Vec::new();
-    let needed = (options.share * f64::from(frames)).ceil() as usize;
     let step = (frames / 16).max(1);
     for start in (0..frames).step_by(step as usize).take(9) {
         // In the order of their places, whatever the order of the rows is.
@@ -67,21 +40,18 @@ pub fn track_beads(
                 rows[near.saturating_sub(1)..]
                     .iter()
                     .take(2)
-                    .any(|&row| distance(at(positions, row), place) < options.radius)
+                    .any(|&row| distance(at(positions, row), place) < radius)
             };
             if beads.iter().any(known) {
                 continue;
             }
-            let rows = spots.follow(seed, options);
-            if rows.len() >= needed {
+            let rows = spots.follow(seed);
+            if rows.len() >= spots.needed() {
                 beads.push(BeadTrack { rows });
             }
         }
     }
-    if beads.is_empty() {
-        return Err(DriftError::NoBeads { share: 100.0 * options.share, frames });
-    }
-    Ok(beads)
+    some(beads, frames)
 }
 
 /// The beads that are at given positions in the first frame in which they are seen.
@@ -92,29 +62,31 @@ pub fn beads_at(
     positions: &DriftInput<'_>,
     frames: u32,
     places: &[[f64; 2]],
-    options: &BeadOptions,
+    radius: f64,
 ) -> Result<Vec<BeadTrack>, DriftError> {
-    options.check()?;
-    check_frames(frames)?;
-    let spots = Spots::new(positions, frames)?;
-    let needed = (options.share * f64::from(frames)).ceil() as usize;
+    let spots = Spots::new(positions, frames, radius)?;
+    let needed = spots.needed();
     let mut beads = Vec::new();
     for (number, &place) in places.iter().enumerate() {
         let nearest = |frame| {
-            let near = spots.near(frame, place, options.radius);
+            let near = spots.near(frame, place);
             near.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, row)| row)
         };
-        let rows = (0..frames).find_map(nearest).map(|seed| spots.follow(seed, options));
+        let rows = (0..frames).find_map(nearest).map(|seed| spots.follow(seed));
         let seen = rows.as_ref().map_or(0, Vec::len);
         match rows.filter(|rows| rows.len() >= needed) {
             Some(rows) => beads.push(BeadTrack { rows }),
             None => return Err(DriftError::NoBead { number: number + 1, place, seen, needed }),
         }
     }
-    if beads.is_empty() {
-        return Err(DriftError::NoBeads { share: 100.0 * options.share, frames });
+    some(beads, frames)
+}
+
+fn some(beads: Vec<BeadTrack>, frames: u32) -> Result<Vec<BeadTrack>, DriftError> {
+    match beads.is_empty() {
+        true => Err(DriftError::NoBeads { share: 100.0 * SHARE, frames }),
+        false => Ok(beads),
     }
-    Ok(beads)
 }
 
 fn at(positions: &DriftInput<'_>, row: u32) -> [f64; 2] {
@@ -137,10 +109,13 @@ struct Spots<'a> {
     starts: Vec<u32>,
     rows: Vec<u32>,
     x: Vec<f64>,
+    radius: f64,
 }
 
 impl<'a> Spots<'a> {
-    fn new(positions: &'a DriftInput<'a>, frames: u32) -> Result<Self, DriftError> {
+    fn new(positions: &'a DriftInput<'a>, frames: u32, radius: f64) -> Result<Self, DriftError> {
+        crate::near::check_radius("radius", radius)?;
+        check_frames(frames)?;
         let DriftInput { frames: of, x, y, z, .. } = *positions;
         let depth = z.map_or(x.len(), <[f64]>::len);
         crate::near::check_rows(x, &[("frame", of.len()), ("y", y.len()), ("z", depth)])?;
@@ -163,7 +138,12 @@ impl<'a> Spots<'a> {
             });
         });
         let x = rows.par_iter().map(|&row| x[row as usize]).collect();
-        Ok(Self { positions, starts, rows, x })
+        Ok(Self { positions, starts, rows, x, radius })
+    }
+
+    /// In how many frames a bead is seen at least.
+    fn needed(&self) -> usize {
+        (SHARE * (self.starts.len() - 1) as f64).ceil() as usize
     }
 
     /// Those of a frame.
@@ -172,13 +152,8 @@ impl<'a> Spots<'a> {
     }
 
     /// Those of a frame that are nearer to a place than the radius: their distances and rows.
-    fn near(
-        &self,
-        frame: u32,
-        place: [f64; 2],
-        radius: f64,
-    ) -> impl Iterator<Item = (f64, u32)> + '_ {
-        let of = self.of(frame);
+    fn near(&self, frame: u32, place: [f64; 2]) -> impl Iterator<Item = (f64, u32)> + '_ {
+        let (of, radius) = (self.of(frame), self.radius);
         let (x, rows) = (&self.x[of.clone()], &self.rows[of]);
         let first = x.partition_point(|&x| x < place[0] - radius);
         let (x, rows) = (&x[first..], &rows[first..]);
@@ -189,14 +164,14 @@ impl<'a> Spots<'a> {
     }
 
     /// The nearest localization in each frame after and before one, as far as it is within the radius of where the bead was.
-    fn follow(&self, seed: u32, options: &BeadOptions) -> Vec<u32> {
+    fn follow(&self, seed: u32) -> Vec<u32> {
         let walk = |of: &mut dyn Iterator<Item = u32>| {
             let mut rows: Vec<u32> = Vec::new();
             let mut place = at(self.positions, seed);
             // A molecule that blinks is not followed to the end.
             let (mut walked, mut missed) = (0.0, 0.0);
             for frame in of {
-                let near = self.near(frame, place, options.radius);
+                let near = self.near(frame, place);
                 walked += 1.0;
                 if let Some((_, row)) = near.min_by(|a, b| a.0.total_cmp(&b.0)) {
                     rows.push(row);
@@ -208,7 +183,7 @@ impl<'a> Spots<'a> {
                     place = [mean(0), mean(1)];
                 } else {
                     missed += 1.0;
-                    if missed > PATIENCE + 2.0 * (1.0 - options.share) * walked {
+                    if missed > PATIENCE + 2.0 * (1.0 - SHARE) * walked {
                         break;
                     }
                 }

@@ -1,5 +1,6 @@
 //! What can go wrong.
 
+use crate::OutOfRange;
 use crate::near::ColumnsError;
 
 /// Why no drift was found.
@@ -10,15 +11,8 @@ pub enum DriftError {
     #[error(transparent)]
     Columns(#[from] ColumnsError),
     /// An option is out of its range.
-    #[error("{name} = {value} is out of its range ({range})")]
-    Option {
-        /// Its name.
-        name: &'static str,
-        /// Its value.
-        value: f64,
-        /// The allowed values, in words.
-        range: &'static str,
-    },
+    #[error(transparent)]
+    Option(#[from] OutOfRange),
     /// Parts of this length would be too many, or too few.
     #[error(
         "{name} = {frames} frames: {count} of them in the {span} frames with localizations; {least} to {most} are possible"

@@ -33,10 +33,15 @@ impl Cholesky {
     }
 
     pub(super) fn solve(&self, side: &mut [f64]) {
+        self.solve_from(0, side);
+    }
+
+    /// The same with a side whose first numbers are 0.
+    fn solve_from(&self, first: usize, side: &mut [f64]) {
         let size = self.size;
-        for row in 0..size {
+        for row in first..size {
             let own = &self.lower[row * size..][..size];
-            side[row] = (side[row] - dot(&own[..row], &side[..row])) / own[row];
+            side[row] = (side[row] - dot(&own[first..row], &side[first..row])) / own[row];
         }
         for row in (0..size).rev() {
             let own = &self.lower[row * size..][..size];
@@ -48,20 +53,10 @@ impl Cholesky {
 
     /// The inverse, in full.
     pub(super) fn inverse(&self) -> Vec<f64> {
-        let size = self.size;
-        let mut inverse = vec![0.0; size * size];
-        change_parts(&mut inverse, size, &|column, side| {
+        let mut inverse = vec![0.0; self.size * self.size];
+        change_parts(&mut inverse, self.size, &|column, side| {
             side[column] = 1.0;
-            for row in column..size {
-                let own = &self.lower[row * size..][..size];
-                side[row] = (side[row] - dot(&own[column..row], &side[column..row])) / own[row];
-            }
-            for row in (0..size).rev() {
-                let own = &self.lower[row * size..][..size];
-                side[row] /= own[row];
-                let value = side[row];
-                side[..row].iter_mut().zip(own).for_each(|(side, own)| *side -= own * value);
-            }
+            self.solve_from(column, side);
         });
         inverse
     }
@@ -175,20 +170,19 @@ pub(super) fn descend(
     side: &[f64],
     most: usize,
 ) -> Vec<f64> {
-    let sum = |a: &[f64], b: &[f64]| dot(a, b);
     let mut found = vec![0.0; side.len()];
     let mut left = side.to_vec();
     let mut turned = left.clone();
     near.solve(&mut turned);
     let mut along = turned.clone();
-    let mut size = sum(&left, &turned);
+    let mut size = dot(&left, &turned);
     let enough = 1e-10 * size;
     for _ in 0..most {
         if size.is_nan() || size <= enough || size <= 0.0 {
             break;
         }
         let image = product(&along);
-        let bend = sum(&along, &image);
+        let bend = dot(&along, &image);
         if bend.is_nan() || bend <= 0.0 {
             break;
         }
@@ -199,7 +193,7 @@ pub(super) fn descend(
         }
         turned.copy_from_slice(&left);
         near.solve(&mut turned);
-        let next = sum(&left, &turned);
+        let next = dot(&left, &turned);
         let share = next / size;
         size = next;
         along.iter_mut().zip(&turned).for_each(|(along, turned)| *along = turned + share * *along);

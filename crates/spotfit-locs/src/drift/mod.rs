@@ -26,7 +26,7 @@ mod prior;
 mod refine;
 mod segments;
 
-pub use beads::{BeadOptions, BeadTrack, beads_at, track_beads};
+pub use beads::{BeadTrack, beads_at, track_beads};
 pub use common::{CommonDrift, CommonShift, SeenPlace, Turn};
 pub use error::DriftError;
 pub use movement::Drift;

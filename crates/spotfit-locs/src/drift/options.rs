@@ -1,15 +1,12 @@
 //! The input and the options of drift estimation.
 
-use super::error::DriftError;
+use crate::OutOfRange;
 
 /// The most frames.
 const MOST_FRAMES: u32 = 1 << 24;
 
-pub(super) fn check_frames(frames: u32) -> Result<(), DriftError> {
-    if frames <= MOST_FRAMES {
-        return Ok(());
-    }
-    Err(DriftError::Option { name: "frames", value: frames.into(), range: "up to 2²⁴" })
+pub(super) fn check_frames(frames: u32) -> Result<(), OutOfRange> {
+    OutOfRange::check("frames", frames, frames <= MOST_FRAMES, "up to 2²⁴")
 }
 
 /// The localizations from which drift is estimated. All lengths have one unit.
@@ -62,27 +59,22 @@ impl DriftOptions {
         Self { precision, precision_z, range, range_z, segment: None, knots: None, anyway: false }
     }
 
-    pub(super) fn check(&self, depth: bool) -> Result<(), DriftError> {
-        let positive = |name, value: f64| match value > 0.0 && value.is_finite() {
-            true => Ok(()),
-            false => Err(DriftError::Option { name, value, range: "above 0" }),
+    pub(super) fn check(&self, depth: bool) -> Result<(), OutOfRange> {
+        let positive = |name, value: f64| {
+            OutOfRange::check(name, value, value > 0.0 && value.is_finite(), "above 0")
         };
         positive("precision", self.precision)?;
-        let wide = |name, value: f64, least: f64| match value >= least && value <= 1e4 * least {
-            true => Ok(()),
-            false => {
-                Err(DriftError::Option { name, value, range: "1 to 10000 times the precision" })
-            }
+        let wide = |name, value: f64, least: f64| {
+            let good = value >= least && value <= 1e4 * least;
+            OutOfRange::check(name, value, good, "1 to 10000 times the precision")
         };
         wide("range", self.range, self.precision)?;
         if depth {
             positive("precision_z", self.precision_z)?;
             wide("range_z", self.range_z, self.precision_z)?;
         }
-        let counts = |name, frames: Option<u32>| match frames {
-            Some(0) => Err(DriftError::Option { name, value: 0.0, range: "1 or more" }),
-            _ => Ok(()),
-        };
+        let counts =
+            |name, frames: Option<u32>| OutOfRange::check(name, 0, frames != Some(0), "1 or more");
         counts("segment", self.segment)?;
         counts("knots", self.knots)
     }

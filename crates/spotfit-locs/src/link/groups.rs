@@ -1,6 +1,6 @@
 //! The rows of a table, group by group.
 
-use super::{LinkError, Links};
+use super::Links;
 use crate::near::{ColumnsError, by_frame};
 
 /// The rows of each group in the order of their frames.
@@ -17,16 +17,16 @@ impl Groups {
     ///
     /// If the numbers of frames and rows differ, if there are too many rows, or if the number of a group is not below
     /// `count`.
-    pub fn new(frames: &[u32], links: &Links) -> Result<Self, LinkError> {
+    pub fn new(frames: &[u32], links: &Links) -> Result<Self, ColumnsError> {
         let Links { groups, count, .. } = links;
         if groups.len() != frames.len() {
             let (rows, expected) = (groups.len(), frames.len());
-            return Err(ColumnsError::Rows { column: "groups", rows, expected }.into());
+            return Err(ColumnsError::Rows { column: "groups", rows, expected });
         }
         let mut starts = vec![0; count + 1];
         for (row, &group) in groups.iter().enumerate() {
             if group as usize >= *count {
-                return Err(LinkError::Group { row, group, count: *count });
+                return Err(ColumnsError::Group { row, group, count: *count });
             }
             starts[group as usize + 1] += 1;
         }

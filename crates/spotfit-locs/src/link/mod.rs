@@ -5,7 +5,7 @@ mod groups;
 
 use std::collections::VecDeque;
 
-use crate::near::{ColumnsError, Grid, by_frame, check_radius, check_rows, key};
+use crate::near::{ColumnsError, Grid, MOST_NEAR, by_frame, check_radius, check_rows, key};
 
 pub use groups::Groups;
 
@@ -64,35 +64,6 @@ const LEAST_SHARE: f64 = 1e-3;
 const MOST_SHARE: f64 = 16.0;
 /// Tracks with the square of a radius above this share are few, and have a grid of larger cells.
 const NARROW: f64 = 4.0;
-
-/// Why localizations could not be linked.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LinkError {
-    /// Something is wrong with a column or a radius.
-    #[error(transparent)]
-    Columns(#[from] ColumnsError),
-    /// A frame has too many pairs of localizations and near tracks.
-    #[error("frame {frame}: more than {most} pairs of a localization and a track lie within the radius; \
-        choose a smaller one", most = MOST_CANDIDATES)]
-    Crowded {
-        /// The frame.
-        frame: u32,
-    },
-    /// A row names a group that does not exist.
-    #[error("row {row} is in group {group}, but there are {count} groups")]
-    Group {
-        /// The row, from 0.
-        row: usize,
-        /// Its group.
-        group: u32,
-        /// The number of groups.
-        count: usize,
-    },
-}
-
-/// As many pairs take 200 MB.
-const MOST_CANDIDATES: usize = 1 << 23;
 
 /// The group of each localization.
 #[derive(Clone, Debug, PartialEq)]
@@ -156,7 +127,7 @@ pub fn link(
     y: &[f64],
     z: Option<&[f64]>,
     options: &LinkOptions<'_>,
-) -> Result<Links, LinkError> {
+) -> Result<Links, ColumnsError> {
     let length = |of: Option<&[f64]>| of.map_or(x.len(), <[f64]>::len);
     let [error_x, error_y] = [0, 1].map(|axis| options.uncertainties.map(|of| of[axis]));
     check_rows(
@@ -190,8 +161,8 @@ pub fn link(
         candidates.clear();
         for &row in rows.iter().filter(|&&row| finite(row)) {
             tracks.near(place(row), row, &mut candidates);
-            if candidates.len() > MOST_CANDIDATES {
-                return Err(LinkError::Crowded { frame });
+            if candidates.len() > MOST_NEAR {
+                return Err(ColumnsError::Crowded { frame, other: "track" });
             }
         }
         candidates.sort_unstable_by(|a, b| {

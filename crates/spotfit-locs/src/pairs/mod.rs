@@ -8,12 +8,12 @@
 //! // The nearest pair alone would leave the other two spots without a partner.
 //! let pairs = pairs(&found, &truth, 2.0, 1.0)?;
 //! assert_eq!(pairs, [Pair { found: 0, truth: 1 }, Pair { found: 1, truth: 0 }]);
-//! # Ok::<(), spotfit_locs::pairs::PairsError>(())
+//! # Ok::<(), spotfit_locs::statistics::ColumnsError>(())
 //! ```
 
 mod assign;
 
-use crate::near::{Cells, ColumnsError, Grid, by_frame, check_radius, check_rows};
+use crate::near::{Cells, ColumnsError, Grid, MOST_NEAR, by_frame, check_radius, check_rows};
 use crate::parallel::of_all;
 use assign::{Edge, assign};
 
@@ -39,24 +39,6 @@ pub struct Pair {
     pub truth: u32,
 }
 
-/// Why localizations cannot be compared with spots.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PairsError {
-    /// Something is wrong with a column or a radius.
-    #[error(transparent)]
-    Columns(#[from] ColumnsError),
-    /// Too many localizations of a frame lie near too many spots.
-    #[error("frame {frame}: more than {most} pairs of a localization and a spot lie within the radius; choose a smaller one", most = MOST_EDGES)]
-    Crowded {
-        /// The frame, from 0.
-        frame: u32,
-    },
-}
-
-/// As many take some 400 MB.
-const MOST_EDGES: usize = 1 << 23;
-
 /// Pairs localizations with spots of the same frame that lie within `radius` in x and y, and within `radius_z` in z if both have
 /// one. Each is in one pair at most. There are as many pairs as possible, and of all such choices it is the one with the least sum of
 /// distances (in space where both have z).
@@ -64,13 +46,13 @@ const MOST_EDGES: usize = 1 << 23;
 /// What is not finite has no partner. Pairs are in the order of the rows of the localizations.
 ///
 /// # Errors
-/// [`PairsError`].
+/// [`ColumnsError`].
 pub fn pairs(
     found: &Spots<'_>,
     truth: &Spots<'_>,
     radius: f64,
     radius_z: f64,
-) -> Result<Vec<Pair>, PairsError> {
+) -> Result<Vec<Pair>, ColumnsError> {
     for spots in [found, truth] {
         let z = spots.z.map(|z| ("z", z.len()));
         let others: Vec<_> =
@@ -129,7 +111,7 @@ impl Within {
         found_rows: &[u32],
         truth: &Spots<'_>,
         truth_rows: &[u32],
-    ) -> Result<Vec<Pair>, PairsError> {
+    ) -> Result<Vec<Pair>, ColumnsError> {
         let cells = Cells::new(self.grid, truth.x, truth.y, truth_rows.iter().copied());
         let mut edges = Vec::new();
         for (row, &own) in found_rows.iter().enumerate() {
@@ -152,8 +134,8 @@ impl Within {
                 };
                 edges.push(Edge { row: row as u32, column: point as u32, cost: square.sqrt() });
             }
-            if edges.len() > MOST_EDGES {
-                return Err(PairsError::Crowded { frame: found.frames[own] });
+            if edges.len() > MOST_NEAR {
+                return Err(ColumnsError::Crowded { frame: found.frames[own], other: "spot" });
             }
         }
         let partners = assign(found_rows.len(), cells.rows.len(), &edges);

@@ -129,11 +129,8 @@ impl Canvas {
     pub(super) fn add_shapes(&mut self, shapes: &[Shape]) {
         for block in shapes.chunks(BLOCK) {
             for shape in block {
-                let [x, y] = [shape.x + 0.5, shape.y + 0.5];
-                let (width, height) = (self.view.width as f64, self.view.height as f64);
-                let inside = x >= 0.0 && y >= 0.0 && x < width && y < height;
                 let count = shape.count as u64;
-                *(if inside { &mut self.drawn.inside } else { &mut self.drawn.outside }) += count;
+                self.count([shape.x + 0.5, shape.y + 0.5], count);
                 self.shown += count;
                 self.peaks += f64::from(shape.count) * peak(shape.sigma);
             }
@@ -149,43 +146,62 @@ impl Canvas {
         }
     }
 
+    /// Where a localization is, in pixels from the picture's corner.
+    fn place(&self, point: &Point) -> [f64; 2] {
+        let View { left, top, pixel, .. } = self.view;
+        [(point.x - left) / pixel, (point.y - top) / pixel]
+    }
+
+    fn holds(&self, [x, y]: [f64; 2]) -> bool {
+        x >= 0.0 && y >= 0.0 && x < self.view.width as f64 && y < self.view.height as f64
+    }
+
+    fn count(&mut self, at: [f64; 2], count: u64) {
+        let inside = self.holds(at);
+        *(if inside { &mut self.drawn.inside } else { &mut self.drawn.outside }) += count;
+    }
+
+    /// How wide a localization is, in pixels, unless that is too much.
+    fn sigma(&self, point: &Point) -> Option<f64> {
+        let sigma = match self.view.blur {
+            Blur::Fixed(sigma) => sigma / self.view.pixel,
+            Blur::Histogram => 0.0,
+            _ => point.uncertainty.max(self.view.least) / self.view.pixel,
+        };
+        if sigma > WIDEST { None } else { Some(sigma) }
+    }
+
+    /// The rows of what reaches so far around a place, if it reaches into the picture.
+    fn rows(&self, [x, y]: [f64; 2], [along, down]: [f64; 2]) -> Option<[u32; 2]> {
+        let (width, height) = (self.view.width, self.view.height);
+        let meets = |at: f64, reach: f64, length: usize| {
+            at + reach >= 0.0 && at - reach <= (length - 1) as f64
+        };
+        (meets(x, along, width) && meets(y, down, height)).then(|| {
+            let last = (y + down).floor().min((height - 1) as f64);
+            [(y - down).ceil().max(0.0) as u32, last as u32]
+        })
+    }
+
     /// The Gaussian of a localization, if it reaches into the picture.
     pub(super) fn shape(&self, point: &Point) -> Option<Shape> {
-        let View { left, top, pixel, blur, least, .. } = self.view;
-        let sigma = match blur {
-            Blur::Fixed(sigma) => sigma / pixel,
-            _ => point.uncertainty.max(least) / pixel,
-        };
-        if sigma > WIDEST {
-            return None;
-        }
-        let (x, y) = ((point.x - left) / pixel, (point.y - top) / pixel);
+        let ([x, y], sigma) = (self.place(point), [self.sigma(point)?; 2]);
         let colour = self.colour(point.value);
-        self.placed(Shape { x, y, sigma: [sigma; 2], rows: [0, 0], count: 1.0, colour })
+        self.placed(Shape { x, y, sigma, rows: [0, 0], count: 1.0, colour })
     }
 
     /// A Gaussian with its centre counted from the picture's corner, as it is drawn, if it reaches into the picture.
     pub(super) fn placed(&self, shape: Shape) -> Option<Shape> {
-        let (width, height) = (self.view.width, self.view.height);
         let (x, y) = (shape.x - 0.5, shape.y - 0.5);
-        let [along, down] = shape.sigma.map(reach);
-        let meets = |at: f64, reach: f64, length: usize| {
-            at + reach >= 0.0 && at - reach <= (length - 1) as f64
-        };
-        if !(meets(x, along, width) && meets(y, down, height)) {
-            return None;
-        }
-        let rows =
-            [(y - down).ceil().max(0.0) as u32, (y + down).floor().min((height - 1) as f64) as u32];
+        let rows = self.rows([x, y], shape.sigma.map(reach))?;
         Some(Shape { x, y, rows, ..shape })
     }
 
     /// The pixel in which a localization lies, if it can be drawn there.
     pub(super) fn pixel_of(&self, point: &Point) -> Option<usize> {
-        let View { left, top, pixel, width, height, .. } = self.view;
-        let (x, y) = ((point.x - left) / pixel, (point.y - top) / pixel);
-        let inside = x >= 0.0 && y >= 0.0 && x < width as f64 && y < height as f64;
-        (inside && point.is_finite()).then(|| y as usize * width + x as usize)
+        let [x, y] = self.place(point);
+        let inside = self.holds([x, y]) && point.is_finite();
+        inside.then(|| y as usize * self.view.width + x as usize)
     }
 
     /// Counts localizations in pixels.
@@ -213,40 +229,25 @@ impl Canvas {
 
     /// The Gaussians of a block that reach into the picture.
     fn shapes(&mut self, block: &[Point]) -> Vec<Shape> {
-        let View { left, top, pixel, width, height, blur, least } = self.view;
         let mut shapes = Vec::with_capacity(block.len());
         for point in block {
             if !point.is_finite() {
                 self.drawn.not_finite += 1;
                 continue;
             }
-            let sigma = match blur {
-                Blur::Fixed(sigma) => sigma / pixel,
-                Blur::Histogram => 0.0,
-                _ => point.uncertainty.max(least) / pixel,
-            };
-            if sigma > WIDEST {
+            let Some(sigma) = self.sigma(point) else {
                 self.drawn.too_wide += 1;
                 continue;
-            }
-            let (x, y) = ((point.x - left) / pixel, (point.y - top) / pixel);
-            let inside = x >= 0.0 && y >= 0.0 && x < width as f64 && y < height as f64;
-            *(if inside { &mut self.drawn.inside } else { &mut self.drawn.outside }) += 1;
+            };
+            let [x, y] = self.place(point);
+            self.count([x, y], 1);
             let (x, y, reach) = match sigma < POINT {
                 true => (x.floor(), y.floor(), 0.0),
                 false => (x - 0.5, y - 0.5, reach(sigma)),
             };
-            let meets =
-                |at: f64, length: usize| at + reach >= 0.0 && at - reach <= (length - 1) as f64;
-            if !(meets(x, width) && meets(y, height)) {
-                continue;
-            }
+            let Some(rows) = self.rows([x, y], [reach; 2]) else { continue };
             self.shown += 1;
             self.peaks += if reach == 0.0 { 1.0 } else { peak([sigma; 2]) };
-            let rows = [
-                (y - reach).ceil().max(0.0) as u32,
-                (y + reach).floor().min((height - 1) as f64) as u32,
-            ];
             let colour = self.colour(point.value);
             shapes.push(Shape { x, y, sigma: [sigma; 2], rows, count: 1.0, colour });
         }

@@ -30,7 +30,7 @@ pub use glyphs::LABEL_FONT;
 #[cfg(feature = "report")]
 pub(crate) use glyphs::letter_outlines;
 pub use labels::length_label;
-pub use options::{Blur, MOST_PIXELS, RenderOptions};
+pub use options::{Blur, BlurError, MOST_PIXELS, RenderOptions};
 pub use order::Order;
 pub use parts::{Arranged, Reach};
 pub use picture::{Ink, Picture, round_length};

@@ -1,21 +1,98 @@
 //! The options of a picture.
 
+use std::fmt;
+use std::str::FromStr;
+
 use super::{Colours, Contrast, RenderError};
+use crate::Length;
 use crate::range::OutOfRange;
 
-/// How wide the Gaussians are.
+/// How wide the Gaussians are: with a width that is a [`Length`], as text `uncertainty`, `average`, `none` or the length.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub enum Blur {
+pub enum Blur<W = f64> {
     /// Each as wide as its uncertainty, but at least [`View::least`](super::View::least), usually a pixel.
     #[default]
     Uncertainty,
     /// All as wide as the median uncertainty, with the same minimum.
     Average,
-    /// All with this standard deviation, in the unit of the localizations.
-    Fixed(f64),
+    /// All with this standard deviation; a number is in the unit of the localizations.
+    Fixed(W),
     /// None: each pixel counts the localizations in it.
     Histogram,
+}
+
+/// A text says no width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("uncertainty, average, none or a length is needed")]
+pub struct BlurError;
+
+impl<W> Blur<W> {
+    /// The same with another fixed width.
+    ///
+    /// # Errors
+    /// As `of` has them.
+    pub fn with_width<V, E>(self, of: impl FnOnce(W) -> Result<V, E>) -> Result<Blur<V>, E> {
+        Ok(match self {
+            Self::Uncertainty => Blur::Uncertainty,
+            Self::Average => Blur::Average,
+            Self::Fixed(width) => Blur::Fixed(of(width)?),
+            Self::Histogram => Blur::Histogram,
+        })
+    }
+}
+
+impl FromStr for Blur<Length> {
+    type Err = BlurError;
+
+    fn from_str(text: &str) -> Result<Self, BlurError> {
+        Ok(match text {
+            "uncertainty" => Self::Uncertainty,
+            "average" => Self::Average,
+            "none" => Self::Histogram,
+            length => Self::Fixed(length.parse().map_err(|_| BlurError)?),
+        })
+    }
+}
+
+impl fmt::Display for Blur<Length> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Uncertainty => f.write_str("uncertainty"),
+            Self::Average => f.write_str("average"),
+            Self::Histogram => f.write_str("none"),
+            Self::Fixed(length) => length.fmt(f),
+        }
+    }
+}
+
+/// As text; a width may also be a number, which is a length without a unit.
+#[cfg(feature = "serde")]
+impl serde::Serialize for Blur<Length> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Fixed(length) => length.serialize(serializer),
+            word => serializer.collect_str(word),
+        }
+    }
+}
+
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum GivenBlur {
+    Number(f64),
+    Text(String),
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Blur<Length> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match GivenBlur::deserialize(deserializer)? {
+            GivenBlur::Number(width) => Ok(Self::Fixed(Length::from(width))),
+            GivenBlur::Text(text) => text.parse().map_err(serde::de::Error::custom),
+        }
+    }
 }
 
 fit_core::__options! {

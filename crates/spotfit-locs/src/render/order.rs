@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::averages::sorted_sample;
+
 /// Bits of the place along an axis.
 const BITS: u32 = 16;
 /// Localizations of a square that are not worth looking for apart.
@@ -156,10 +158,7 @@ fn even_bits(bits: u32) -> u32 {
 
 /// Where coordinates begin and end, but for those far from all others.
 fn ends(values: &[f64]) -> (f64, f64) {
-    let step = values.len().div_ceil(SAMPLE).max(1);
-    let mut sample: Vec<f64> =
-        values.iter().step_by(step).copied().filter(|value| value.is_finite()).collect();
-    sample.sort_unstable_by(f64::total_cmp);
+    let sample = sorted_sample(values, SAMPLE);
     let Some(last) = sample.len().checked_sub(1) else { return (0.0, 1.0) };
     let at = |share: f64| sample[(last as f64 * share).round() as usize];
     let (low, high) = (at(FAR), at(1.0 - FAR));

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::canvas::{POINT, Run, Shape, reach};
 use super::{Blur, Canvas, Order, Point};
+use crate::averages::sorted_sample;
 use crate::parallel::of_all;
 
 /// Up to so many localizations are drawn one by one, in the order of their rows: the picture has the bits of that of all.
@@ -32,10 +33,7 @@ pub struct Reach {
 impl Reach {
     /// Of localizations with these uncertainties, in their order.
     pub fn new(uncertainty: &[f64]) -> Self {
-        let step = uncertainty.len().div_ceil(SAMPLE).max(1);
-        let known = uncertainty.iter().step_by(step).copied().filter(|width| width.is_finite());
-        let mut sample: Vec<f64> = known.collect();
-        sample.sort_unstable_by(f64::total_cmp);
+        let sample = sorted_sample(uncertainty, SAMPLE);
         let Some(last) = sample.len().checked_sub(1) else { return Self::default() };
         let widest = sample[(last as f64 * (1.0 - WIDE)) as usize];
         let wide = (0..uncertainty.len() as u32).into_par_iter();

@@ -2,26 +2,8 @@
 
 use rayon::prelude::*;
 
-use crate::near::{Cells, ColumnsError, Grid, check_radius, check_rows};
+use crate::near::{Cells, ColumnsError, Grid, MOST_COMPARED, check_radius, check_rows};
 
-/// Why localizations could not be counted.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum DensityError {
-    /// Something is wrong with a column or the radius.
-    #[error(transparent)]
-    Columns(#[from] ColumnsError),
-    /// The radius is so large that it would take hours to compare all pairs.
-    #[error("{pairs} pairs of localizations are to be compared, at most {most} can be; choose a smaller radius",
-        most = MOST_PAIRS)]
-    ManyPairs {
-        /// The number of pairs in neighbouring cells.
-        pairs: u64,
-    },
-}
-
-/// Two processors compare that many pairs in about ten minutes.
-const MOST_PAIRS: u64 = 1_000_000_000_000;
 /// With more points than this in the cell of a point, on average, smaller cells are worth their number.
 const CROWDED: u64 = 64;
 /// So many points are compared before it is seen whether they are enough.
@@ -34,7 +16,7 @@ const AT_ONCE: usize = 256;
 ///
 /// If the columns differ in length or have 2³² − 1 rows or more, if the radius is not positive and finite, or so large
 /// that more than 10¹² pairs would have to be compared.
-pub fn density(x: &[f64], y: &[f64], radius: f64) -> Result<Vec<u32>, DensityError> {
+pub fn density(x: &[f64], y: &[f64], radius: f64) -> Result<Vec<u32>, ColumnsError> {
     density_up_to(x, y, radius, u32::MAX)
 }
 
@@ -49,7 +31,7 @@ pub fn density_up_to(
     y: &[f64],
     radius: f64,
     most: u32,
-) -> Result<Vec<u32>, DensityError> {
+) -> Result<Vec<u32>, ColumnsError> {
     check_rows(x, &[("y", y.len())])?;
     check_radius("radius", radius)?;
     let in_cells = |side: f64| Cells::new(Grid::new(x, y, side), x, y, 0..x.len() as u32);
@@ -66,8 +48,8 @@ pub fn density_up_to(
     let enough = u64::from(most) + 1;
     let pairs_of = |cell: usize| near.pairs(cell, enough);
     let pairs = (0..cells.len()).into_par_iter().map(pairs_of).reduce(|| 0, u64::saturating_add);
-    if pairs > MOST_PAIRS {
-        return Err(DensityError::ManyPairs { pairs });
+    if pairs > MOST_COMPARED {
+        return Err(ColumnsError::ManyPairs { pairs });
     }
     let counts_of = |cell: usize| near.counts(cell, enough);
     let sorted: Vec<u32> = (0..cells.len()).into_par_iter().flat_map_iter(counts_of).collect();

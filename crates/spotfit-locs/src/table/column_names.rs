@@ -19,15 +19,10 @@ use super::{Meaning, names};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ColumnNames(Vec<Named>);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Named {
-    /// As it stands in the file.
-    file: String,
-    /// As our tables have it, with its unit.
-    here: String,
-}
+pub struct ColumnNames(
+    /// For each its name in the file, and its header here.
+    Vec<(String, String)>,
+);
 
 /// A text does not say what columns are.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -66,11 +61,11 @@ impl ColumnNames {
         if let (Some(known), Some(unit), None) = (known, unit, names::from_csv(&here)) {
             return Err(ColumnNamesError(format!("'{known}' cannot be in {unit}")));
         }
-        let twice = |one: &Named| one.file == file || one.here == here;
+        let twice = |one: &(String, String)| one.0 == file || one.1 == here;
         if self.0.iter().any(twice) {
             return Err(ColumnNamesError(format!("'{name}={file}' names a column twice")));
         }
-        self.0.push(Named { file, here });
+        self.0.push((file, here));
         Ok(self)
     }
 
@@ -81,7 +76,7 @@ impl ColumnNames {
 
     /// For each its name in the file, and its header here.
     pub(super) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|one| (&*one.file, &*one.here))
+        self.0.iter().map(|(file, here)| (&**file, &**here))
     }
 }
 

@@ -79,19 +79,7 @@ pub enum TableError {
         row: u64,
         /// The column's name.
         column: String,
-        /// The value.
-        value: f64,
-        /// What is expected instead.
-        needed: &'static str,
-    },
-    /// A word in a row is not what it should be.
-    #[error("row {row}: {column} = '{value}' is not {needed}")]
-    Word {
-        /// The row, from 1.
-        row: u64,
-        /// The column's name.
-        column: String,
-        /// The word; the beginning of it, if it is long.
+        /// The number, or the word in quotes; the beginning of it, if it is long.
         value: String,
         /// What is expected instead.
         needed: &'static str,
@@ -208,14 +196,18 @@ pub enum TableError {
 impl TableError {
     /// A value in a row, counted from 0, is not what it should be.
     pub fn row(row: usize, column: impl AsRef<str>, value: f64, needed: &'static str) -> Self {
-        let column = column.as_ref().to_owned();
-        Self::Row { row: row as u64 + 1, column, value, needed }
+        Self::Row {
+            row: row as u64 + 1,
+            column: column.as_ref().to_owned(),
+            value: value.to_string(),
+            needed,
+        }
     }
 
     /// A word in a row, counted from 0, is not what it should be.
     pub fn word(row: usize, column: impl AsRef<str>, value: &str, needed: &'static str) -> Self {
-        let (column, value) = (column.as_ref().to_owned(), excerpt(value));
-        Self::Word { row: row as u64 + 1, column, value, needed }
+        let value = format!("'{}'", excerpt(value));
+        Self::Row { row: row as u64 + 1, column: column.as_ref().to_owned(), value, needed }
     }
 
     /// A column is needed in another unit, and the size of a pixel is not known.

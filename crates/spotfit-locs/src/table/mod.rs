@@ -67,27 +67,25 @@ pub enum Unit {
 
 impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::None => "no unit",
-            Self::Pixel => "pixels",
-            Self::Nanometre => "nanometres",
-            Self::Photon => "photons",
-            Self::Radian => "radians",
-            Self::Second => "seconds",
-        })
+        f.write_str(self.names()[1])
     }
 }
 
 impl Unit {
     /// As it stands in the name of a column; empty if there is none.
     pub fn symbol(self) -> &'static str {
+        self.names()[0]
+    }
+
+    /// Its symbol, and its name.
+    fn names(self) -> [&'static str; 2] {
         match self {
-            Self::None => "",
-            Self::Pixel => "px",
-            Self::Nanometre => "nm",
-            Self::Photon => "photon",
-            Self::Radian => "rad",
-            Self::Second => "s",
+            Self::None => ["", "no unit"],
+            Self::Pixel => ["px", "pixels"],
+            Self::Nanometre => ["nm", "nanometres"],
+            Self::Photon => ["photon", "photons"],
+            Self::Radian => ["rad", "radians"],
+            Self::Second => ["s", "seconds"],
         }
     }
 
@@ -254,6 +252,22 @@ impl Info {
         [self.width, self.height] = size.map(Some);
         self
     }
+
+    /// The side of a pixel in a unit of length, if it is known.
+    pub fn pixel_in(&self, unit: Unit) -> Option<f64> {
+        match unit {
+            Unit::Nanometre => self.pixel_size,
+            _ => Some(1.0),
+        }
+    }
+
+    /// A unit of length in nanometres, if that is known.
+    pub fn nanometres_in(&self, unit: Unit) -> Option<f64> {
+        match unit {
+            Unit::Nanometre => Some(1.0),
+            _ => self.pixel_size,
+        }
+    }
 }
 
 /// A table, or a block of its rows.
@@ -369,6 +383,9 @@ impl Table {
     /// If there is not one answer for each row.
     pub fn retain(&mut self, keep: &[bool]) {
         assert_eq!(keep.len(), self.rows(), "an answer for each row");
+        if !keep.contains(&false) {
+            return;
+        }
         for column in &mut self.columns {
             let mut answers = keep.iter();
             column.values.retain(|_| answers.next().is_some_and(|&keep| keep));

@@ -11,10 +11,7 @@ impl Table {
     pub fn shift(&mut self, pixels: f64) -> Result<(), TableError> {
         for meaning in [Meaning::X, Meaning::Y] {
             let Some(mut column) = self.column(meaning).cloned() else { continue };
-            let size = match column.unit {
-                Unit::Nanometre => self.info.pixel_size,
-                _ => Some(1.0),
-            };
+            let size = self.info.pixel_in(column.unit);
             let size = size.ok_or_else(|| TableError::no_pixel_size(&column, Unit::Pixel))?;
             column.values.iter_mut().for_each(|value| *value += pixels * size);
             self.set(column);

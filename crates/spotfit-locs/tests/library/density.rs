@@ -1,7 +1,7 @@
 //! Neighbours of localizations.
 
 use fit_sim::Random;
-use spotfit_locs::statistics::{ColumnsError, DensityError, density, density_up_to};
+use spotfit_locs::statistics::{ColumnsError, density, density_up_to};
 
 /// Proves that the counts are those of a look at all pairs, whatever the radius.
 #[test]
@@ -37,15 +37,15 @@ fn all_within_the_radius_are_counted() {
 #[test]
 fn bad_input_is_an_error() {
     let rows = ColumnsError::Rows { column: "y", rows: 1, expected: 2 };
-    assert_eq!(density(&[1.0, 2.0], &[1.0], 1.0), Err(rows.into()));
+    assert_eq!(density(&[1.0, 2.0], &[1.0], 1.0), Err(rows));
     for radius in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(matches!(density(&[], &[], radius), Err(DensityError::Columns(_))));
+        assert!(matches!(density(&[], &[], radius), Err(ColumnsError::Radius { .. })));
     }
     // On a line of the length of two radii few pairs are told by their cells.
     let line: Vec<f64> = (0..3_000_000).map(|row| f64::from(row) / 1.5e6).collect();
     let zeros = vec![0.0; line.len()];
     let refused = density(&line, &zeros, 1.0);
-    assert!(matches!(refused, Err(DensityError::ManyPairs { .. })), "{:?}", refused.is_ok());
+    assert!(matches!(refused, Err(ColumnsError::ManyPairs { .. })), "{:?}", refused.is_ok());
     let some = density_up_to(&line, &zeros, 1.0, 1000).unwrap();
     assert!(some.iter().all(|&count| count == 1000));
 }

@@ -1,7 +1,8 @@
 //! Localizations of one molecule in successive frames, and what becomes of them.
 
 use fit_sim::Random;
-use spotfit_locs::link::{Groups, LinkError, LinkOptions, Links, link};
+use spotfit_locs::link::{Groups, LinkOptions, Links, link};
+use spotfit_locs::statistics::ColumnsError;
 use spotfit_locs::table::CsvReader;
 
 use crate::simulated::{Blinking, Table, anywhere, blinking};
@@ -212,9 +213,9 @@ fn bad_input_is_an_error() {
     let frames: Vec<u32> = (0..8000).map(|row| row / 4000).collect();
     let same = [1.0; 8000];
     let crowd = link(&frames, &same, &same, None, &OPTIONS);
-    assert_eq!(crowd, Err(LinkError::Crowded { frame: 1 }));
+    assert_eq!(crowd, Err(ColumnsError::Crowded { frame: 1, other: "track" }));
     let links = Links { groups: vec![0, 3], count: 3, not_finite: 0 };
-    let group = LinkError::Group { row: 1, group: 3, count: 3 };
+    let group = ColumnsError::Group { row: 1, group: 3, count: 3 };
     assert_eq!(Groups::new(&[0, 0], &links), Err(group));
     let rows = Groups::new(&[0], &links).unwrap_err().to_string();
     assert_eq!(rows, "the column of groups has 2 rows, that of x has 1");

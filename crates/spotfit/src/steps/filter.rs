@@ -91,9 +91,8 @@ pub fn run(
     let units = filter.as_ref().map_or_else(BTreeMap::new, |filter| units(filter, &layout));
     let chosen = Chosen::of(options, source, filter.as_ref(), listener)?;
     let (mut seen, mut kept, mut unfulfilled) = (0, 0, 0);
-    source.blocks(None, listener, |mut block| {
+    source.judged(None, filter.as_ref(), listener, |mut block, mut keep| {
         let rows = block.rows();
-        let mut keep = fulfilled(source, filter.as_ref(), &block)?;
         unfulfilled += keep.iter().filter(|keep| !**keep).count();
         if let Some(chosen) = &chosen {
             let answers = chosen.keep.get(seen..seen + rows).ok_or_else(|| source.changed())?;
@@ -124,18 +123,6 @@ fn units(filter: &Filter, like: &Table) -> BTreeMap<String, &'static str> {
     named.filter(|(_, unit)| !unit.is_empty()).collect()
 }
 
-/// For each row whether the condition holds, if there is one.
-fn fulfilled(
-    source: &Source,
-    filter: Option<&Filter>,
-    block: &Table,
-) -> Result<Vec<bool>, StepError> {
-    match filter {
-        Some(filter) => filter.keep(block).map_err(source.wrong()),
-        None => Ok(vec![true; block.rows()]),
-    }
-}
-
 /// Which rows are kept, where that depends on others.
 struct Chosen {
     keep: Vec<bool>,
@@ -155,10 +142,7 @@ impl Chosen {
         }
         let mut all = Table::default();
         let mut keep = Vec::new();
-        let columns: Vec<&str> =
-            NEEDED.into_iter().chain(filter.into_iter().flat_map(Filter::columns)).collect();
-        source.blocks(Some(&columns), listener, |mut block| {
-            let answers = fulfilled(source, filter, &block)?;
+        source.judged(Some(&NEEDED), filter, listener, |mut block, answers| {
             block.retain(&answers);
             keep.extend(answers);
             all.append(&block.only(&NEEDED)).map_err(source.wrong())

@@ -9,7 +9,7 @@ use super::words::{condition, symbol};
 use super::{Listener, Source, StepError};
 use crate::model::{CurveFitter, Curves, Model, ModelError, Points};
 use crate::report::svg::{Axis, Chart, Series};
-use crate::table::{Column, Filter, Kind, Meaning, Table, TableError, Unit};
+use crate::table::{Column, Kind, Meaning, Table, TableError, Unit};
 use crate::{Backend, Estimator, Length};
 
 /// The columns of a profile: the place along the line, the localizations there, and the Gaussian.
@@ -169,14 +169,10 @@ pub fn run(
         Meaning::UncertaintyX,
         Meaning::UncertaintyY,
     ]);
-    let of_filter = filter.iter().flat_map(Filter::columns);
-    let columns: Vec<&str> = own.into_iter().chain(of_filter).collect();
     let (mut places, mut widths) = (Vec::new(), Vec::new());
-    source.blocks(Some(&columns), listener, |mut block| {
+    source.judged(Some(&own), filter.as_ref(), listener, |mut block, keep| {
         let wrong = source.wrong();
-        if let Some(filter) = &filter {
-            block.retain(&filter.keep(&block).map_err(&wrong)?);
-        }
+        block.retain(&keep);
         let x = block.values(Meaning::X).map_err(&wrong)?;
         let y = block.values(Meaning::Y).map_err(&wrong)?;
         let uncertainty = match block.lengths(Meaning::Uncertainty, line.unit) {

@@ -11,7 +11,7 @@
 
 use std::fmt;
 
-use super::words::{counted, symbol};
+use super::words::{counted, go_on, symbol};
 use super::{Listener, Source, StepError};
 use crate::pairs::{Pair, Spots, pairs};
 use crate::table::{Info, Meaning, Table, TableError, Unit};
@@ -155,9 +155,7 @@ pub fn run(
     let [found, spots] = &tables;
     let (found, lost) = Side::of(localizations, found, unit, deep, &field)?;
     let (spots, more) = Side::of(truth, spots, unit, deep, &field)?;
-    if listener.is_cancelled() {
-        return Err(StepError::Cancelled);
-    }
+    go_on(listener)?;
     let pairs = pairs(&found.spots(), &spots.spots(), radius, radius_z);
     let pairs = pairs.map_err(localizations.refused())?;
     let counted = Counted::of(&found, &spots, &pairs);
@@ -259,13 +257,10 @@ impl Field {
             info.width.ok_or_else(|| unknown("the width"))?,
             info.height.ok_or_else(|| unknown("the height"))?,
         ];
-        let pixel = match unit {
-            Unit::Nanometre => info.pixel_size.ok_or_else(|| {
-                let reason = "`border` needs the size of a pixel; give `pixel_size`";
-                StepError::input(source.name(), reason)
-            })?,
-            _ => 1.0,
-        };
+        let pixel = info.pixel_in(unit).ok_or_else(|| {
+            let reason = "`border` needs the size of a pixel; give `pixel_size`";
+            StepError::input(source.name(), reason)
+        })?;
         // Frames begin half a pixel before the centre of the first one.
         let inside = sides.map(|side| [border - 0.5 * pixel, (side as f64 - 0.5) * pixel - border]);
         Ok(Self { inside })

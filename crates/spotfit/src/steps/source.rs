@@ -5,10 +5,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use super::words::go_on;
 use super::{Listener, StepError};
 use crate::record::{Origin, Record};
 use crate::table::{
-    ColumnNames, Info, Table, TableError, TableFormat, TableReader, TextOptions, Unit,
+    ColumnNames, Filter, Info, Table, TableError, TableFormat, TableReader, TextOptions, Unit,
 };
 use crate::{Length, OutOfRange};
 
@@ -272,12 +273,30 @@ impl Source {
         };
         let mut reader = self.reader(path, columns)?;
         while let Some(block) = reader.read().map_err(self.wrong())? {
-            if listener.is_cancelled() {
-                return Err(StepError::Cancelled);
-            }
+            go_on(listener)?;
             visit(block)?;
         }
         Ok(())
+    }
+
+    /// The same with the columns of a condition, if there is one, and for each row whether it is fulfilled.
+    pub(crate) fn judged(
+        &self,
+        columns: Option<&[&str]>,
+        filter: Option<&Filter>,
+        listener: &dyn Listener,
+        mut visit: impl FnMut(Table, Vec<bool>) -> Result<(), StepError>,
+    ) -> Result<(), StepError> {
+        let of_filter = filter.into_iter().flat_map(Filter::columns);
+        let columns: Option<Vec<&str>> =
+            columns.map(|own| own.iter().copied().chain(of_filter).collect());
+        self.blocks(columns.as_deref(), listener, |block| {
+            let keep = match filter {
+                Some(filter) => filter.keep(&block).map_err(self.wrong())?,
+                None => vec![true; block.rows()],
+            };
+            visit(block, keep)
+        })
     }
 
     /// The whole table: all columns, or these as far as they are there.

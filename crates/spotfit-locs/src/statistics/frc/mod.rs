@@ -7,6 +7,7 @@ mod tile;
 use rayon::prelude::*;
 use spotfit_files::private::sort_by_key;
 
+use crate::averages::ends;
 use crate::near::{check_radius, check_rows};
 
 use curve::Rings;
@@ -15,29 +16,17 @@ use tile::Tile;
 
 pub use outcome::{Frc, FrcError};
 
-/// How the resolution is determined.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct FrcOptions {
-    /// The side of the pixels into which localizations are counted, in the unit of the positions. Without it, pixels
-    /// are chosen that are a quarter of the resolution or smaller.
-    pub pixel: Option<f64>,
-    /// The number of blocks of equal length into which the movie is cut; the localizations of every other block make
-    /// one half.
-    pub blocks: u32,
-}
-
-impl Default for FrcOptions {
-    /// Pixels are chosen; 20 blocks.
-    fn default() -> Self {
-        Self { pixel: None, blocks: 20 }
-    }
-}
-
-impl FrcOptions {
-    fit_core::__setters! {
-        const with_pixel: pixel: Option<f64>,
-        const with_blocks: blocks: u32,
+fit_core::__options! {
+    /// How the resolution is determined: by default, pixels are chosen, and there are 20 blocks.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[non_exhaustive]
+    pub struct FrcOptions {
+        /// The side of the pixels into which localizations are counted, in the unit of the positions. Without it, pixels
+        /// are chosen that are a quarter of the resolution or smaller.
+        pub pixel(const with_pixel): Option<f64> = None,
+        /// The number of blocks of equal length into which the movie is cut; the localizations of every other block make
+        /// one half.
+        pub blocks(const with_blocks): u32 = 20,
     }
 }
 
@@ -127,8 +116,7 @@ fn extent(values: &[f64]) -> Option<(f64, f64)> {
     let last = sample.len().checked_sub(1)?;
     let (low, high) = (sample[last / 1000], sample[last - last / 1000]);
     let margin = 0.1 * (high - low);
-    let smallest = finite().fold(f64::INFINITY, f64::min);
-    let largest = finite().fold(f64::NEG_INFINITY, f64::max);
+    let [smallest, largest] = ends(finite());
     Some((smallest.max(low - margin), largest.min(high + margin)))
 }
 

@@ -100,47 +100,43 @@ struct Frames<R> {
 
 impl<R: Read + Seek> RowSource for Frames<R> {
     fn read(&mut self, head: &mut TableHead) -> Result<Option<Table>, TableError> {
-        head.rows(|wanted, values| self.numbers(wanted, values))
-    }
-}
-
-impl<R: Read + Seek> Frames<R> {
-    fn numbers(&mut self, wanted: &[bool], values: &mut [Vec<f64>]) -> Result<usize, TableError> {
-        let mut count = 0;
-        // A frame is read whole, so that the last may go beyond what was asked for.
-        while count < BLOCK && self.next < self.frames.len() {
-            let (number, group) = &self.frames[self.next];
-            self.next += 1;
-            let names = self.file.names_in(group)?;
-            if !names.iter().any(|name| name == "x") {
-                continue;
-            }
-            let mut x = self.file.columns(&format!("{group}/x"), 1)?;
-            let rows = x.count();
-            if rows > 0 && !wanted[1..].contains(&true) {
-                // A damaged file may say that it has any number of rows: these are there.
-                let mut scratch = Vec::new();
-                x.read(&mut self.file, rows as usize, std::slice::from_mut(&mut scratch))?;
-            }
-            for (place, name) in self.columns.iter().enumerate() {
-                if rows == 0 || !wanted[place + 1] {
+        head.rows(|wanted, values| {
+            let mut count = 0;
+            // A frame is read whole, so that the last may go beyond what was asked for.
+            while count < BLOCK && self.next < self.frames.len() {
+                let (number, group) = &self.frames[self.next];
+                self.next += 1;
+                let names = self.file.names_in(group)?;
+                if !names.iter().any(|name| name == "x") {
                     continue;
                 }
-                let path = format!("{group}/{name}");
-                let mut part = self.file.columns(&path, 1)?;
-                if part.count() != rows {
-                    let reason =
-                        format!("'{group}/x' has {rows} rows, '{path}' has {}", part.count());
-                    return Err(odd(PROGRAM, reason));
+                let mut x = self.file.columns(&format!("{group}/x"), 1)?;
+                let rows = x.count();
+                if rows > 0 && !wanted[1..].contains(&true) {
+                    // A damaged file may say that it has any number of rows: these are there.
+                    let mut scratch = Vec::new();
+                    x.read(&mut self.file, rows as usize, std::slice::from_mut(&mut scratch))?;
                 }
-                let column = std::slice::from_mut(&mut values[place + 1]);
-                part.read(&mut self.file, rows as usize, column)?;
+                for (place, name) in self.columns.iter().enumerate() {
+                    if rows == 0 || !wanted[place + 1] {
+                        continue;
+                    }
+                    let path = format!("{group}/{name}");
+                    let mut part = self.file.columns(&path, 1)?;
+                    if part.count() != rows {
+                        let reason =
+                            format!("'{group}/x' has {rows} rows, '{path}' has {}", part.count());
+                        return Err(odd(PROGRAM, reason));
+                    }
+                    let column = std::slice::from_mut(&mut values[place + 1]);
+                    part.read(&mut self.file, rows as usize, column)?;
+                }
+                if wanted[0] {
+                    values[0].resize(values[0].len() + rows as usize, f64::from(*number));
+                }
+                count += rows as usize;
             }
-            if wanted[0] {
-                values[0].resize(values[0].len() + rows as usize, f64::from(*number));
-            }
-            count += rows as usize;
-        }
-        Ok(count)
+            Ok(count)
+        })
     }
 }

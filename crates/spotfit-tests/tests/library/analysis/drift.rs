@@ -2,7 +2,7 @@
 
 use fit_sim::{MovieSimulation, Random};
 use spotfit::drift::{
-    BeadOptions, Drift, DriftError, DriftInput, DriftOptions, beads_at, track_beads,
+    Drift, DriftError, DriftInput, DriftOptions, beads_at, track_beads,
 };
 
 use crate::common::nightly;
@@ -259,8 +259,7 @@ fn beads(seed: u64, count: usize) -> (Simulated, Vec<f64>) {
 fn beads_tell_the_drift() {
     let (locs, errors) = beads(3, 4);
     let positions = DriftInput { uncertainty: Some(&errors), ..locs.positions(false) };
-    let options = BeadOptions::new(100.0);
-    let found = track_beads(&positions, FRAMES, &options).expect("beads");
+    let found = track_beads(&positions, FRAMES, 100.0).expect("beads");
     assert_eq!(found.len(), 5, "those that are on all the time");
     let drift = Drift::from_beads(&positions, &found, FRAMES).expect("beads");
     // What the four that can be trusted allow, on average over the frames.
@@ -291,9 +290,9 @@ fn beads_tell_the_drift() {
         [locs.x[row], locs.y[row]]
     };
     let places: Vec<[f64; 2]> = found.iter().take(2).map(first).collect();
-    let named = beads_at(&positions, FRAMES, &places, &options).expect("they are there");
+    let named = beads_at(&positions, FRAMES, &places, 100.0).expect("they are there");
     assert_eq!(named, found[..2]);
-    let error = beads_at(&positions, FRAMES, &[[1e6, 0.0]], &options).expect_err("nothing there");
+    let error = beads_at(&positions, FRAMES, &[[1e6, 0.0]], 100.0).expect_err("nothing there");
     assert!(matches!(error, DriftError::NoBead { number: 1, seen: 0, .. }), "{error}");
 }
 
@@ -379,21 +378,21 @@ fn beads_are_followed_among_other_spots() {
     let (x, y) = (column(|row| row.1), column(|row| row.2));
     let of: Vec<u32> = rows.iter().map(|row| row.0).collect();
     let positions = positions(&of, &x, &y);
-    let beads = track_beads(&positions, frames, &BeadOptions::new(radius)).expect("beads");
+    let beads = track_beads(&positions, frames, radius).expect("beads");
     assert_eq!(beads.len(), 3);
     // The same beads in the same order, whatever the order of rows is.
     let reversed = |of: &[f64]| of.iter().rev().copied().collect::<Vec<f64>>();
     let (back_x, back_y) = (reversed(&x), reversed(&y));
     let back: Vec<u32> = of.iter().rev().copied().collect();
     let other = DriftInput { frames: &back, x: &back_x, y: &back_y, ..positions };
-    let again = track_beads(&other, frames, &BeadOptions::new(radius)).expect("beads");
+    let again = track_beads(&other, frames, radius).expect("beads");
     for (bead, again) in beads.iter().zip(&again) {
         let turned: Vec<u32> = again.rows.iter().map(|row| x.len() as u32 - 1 - row).collect();
         assert_eq!(turned, bead.rows);
     }
     // A named one is the spot nearest to its place, not the first row beside it.
     let place = [2010.0, 2010.0];
-    let named = beads_at(&positions, frames, &[place], &BeadOptions::new(radius)).expect("a bead");
+    let named = beads_at(&positions, frames, &[place], radius).expect("a bead");
     let off = |row: usize| (x[row] - place[0]).hypot(y[row] - place[1]);
     let nearest =
         (0..x.len()).filter(|&row| of[row] == 0).min_by(|&a, &b| off(a).total_cmp(&off(b)));
@@ -446,7 +445,7 @@ fn what_tells_nothing_is_refused() {
         assert!(matches!(error, DriftError::Option { .. }), "{error}");
     }
     assert!(matches!(
-        track_beads(&positions, 100, &BeadOptions::new(1.0)),
+        track_beads(&positions, 100, 1.0),
         Err(DriftError::NoBeads { .. })
     ));
     let mut values = [1.0, 2.0];

@@ -7,9 +7,7 @@ mod table;
 
 use super::words::{frames_of, length, usual};
 use super::{Listener, Note, Sink, Source, StepError};
-use crate::drift::{
-    BeadOptions, Drift, DriftError, DriftInput, DriftOptions as Within, beads_at, track_beads,
-};
+use crate::drift::{Drift, DriftError, DriftInput, DriftOptions as Within, beads_at, track_beads};
 use crate::report::figure::Drawing;
 use crate::table::{Column, Info, Kind, Meaning, Table, TableError, Unit};
 
@@ -153,10 +151,9 @@ fn find_in(
     };
     if let Some(beads) = &options.beads {
         let radius = given("bead_radius", options.bead_radius)?.unwrap_or(10.0 * precision);
-        let within = BeadOptions::new(radius);
         let beads = match beads {
-            Beads::Auto => track_beads(&positions, count, &within),
-            Beads::At(places) => beads_at(&positions, count, places, &within),
+            Beads::Auto => track_beads(&positions, count, radius),
+            Beads::At(places) => beads_at(&positions, count, places, radius),
         };
         let beads = beads.map_err(source.refused())?;
         let drift = Drift::from_beads(&positions, &beads, count).map_err(source.refused())?;
@@ -167,10 +164,7 @@ fn find_in(
         return Ok(Found { drift, unit, info: all.info, report });
     }
     let precision_z = usual(&all, Meaning::UncertaintyZ, Unit::Nanometre);
-    let pixel = match unit {
-        Unit::Nanometre => 1.0,
-        _ => all.info.pixel_size.unwrap_or(USUAL_PIXEL),
-    };
+    let pixel = all.info.nanometres_in(unit).unwrap_or(USUAL_PIXEL);
     // No wider than the library takes it, for uncertainties of data without noise.
     let usual_range = (100.0 * precision).max(LEAST_RANGE / pixel).min(1e4 * precision);
     let within = Within::new(precision, precision_z.unwrap_or(3.0 * precision * pixel))

@@ -15,24 +15,23 @@ const MOST_FRAMES: usize = 1 << 24;
 /// Drift as a table: `frame`, `x` and `y` in the given unit, `z` in nanometres, and their standard errors `x_error`, `y_error`,
 /// `z_error`, as far as they are known.
 pub fn table(drift: &Drift, unit: Unit, info: &Info) -> Table {
-    let decimals = Kind::Rounded(if unit == Unit::Nanometre { 4 } else { 6 });
-    let of_z = Kind::Rounded(4);
     let frames = (0..drift.frames()).map(|frame| frame as f64).collect();
     let mut table = Table::new(info.clone());
     table.set(Column::new(Meaning::Frame, Unit::None, Kind::Whole, frames));
     let [x, y, z] = PLACE.map(Meaning::name);
     let [x_error, y_error, z_error] = ERRORS;
     let columns = [
-        (x, unit, &decimals, &drift.x),
-        (y, unit, &decimals, &drift.y),
-        (z, Unit::Nanometre, &of_z, &drift.z),
-        (x_error, unit, &decimals, &drift.x_error),
-        (y_error, unit, &decimals, &drift.y_error),
-        (z_error, Unit::Nanometre, &of_z, &drift.z_error),
+        (x, unit, &drift.x),
+        (y, unit, &drift.y),
+        (z, Unit::Nanometre, &drift.z),
+        (x_error, unit, &drift.x_error),
+        (y_error, unit, &drift.y_error),
+        (z_error, Unit::Nanometre, &drift.z_error),
     ];
-    for (number, (name, unit, kind, values)) in columns.into_iter().enumerate() {
+    for (number, (name, unit, values)) in columns.into_iter().enumerate() {
         if number < 2 || !values.is_empty() {
-            table.set(Column::new(name, unit, kind.clone(), values.clone()));
+            let decimals = if unit == Unit::Nanometre { 4 } else { 6 };
+            table.set(Column::new(name, unit, Kind::Rounded(decimals), values.clone()));
         }
     }
     table
@@ -87,12 +86,7 @@ pub(super) fn read_and_tell(
         alone.set(column);
         let errors = finite(&alone.lengths(name, unit).map_err(wrong)?)?;
         match errors.iter().position(|error| *error < 0.0) {
-            Some(row) => Err(wrong(TableError::Row {
-                row: row as u64 + 1,
-                column: name.to_owned(),
-                value: errors[row],
-                needed: "0 or more",
-            })),
+            Some(row) => Err(wrong(TableError::row(row, name, errors[row], "0 or more"))),
             None => Ok(errors),
         }
     };

@@ -3,9 +3,9 @@
 mod report;
 mod shape;
 
-use super::words::{condition, symbol};
+use super::words::{condition, go_on, symbol};
 use super::{Listener, Note, Sink, Source, StepError};
-use crate::table::{Column, Filter, Kind, Meaning, Table, TableError, Unit};
+use crate::table::{Column, Kind, Meaning, Table, TableError, Unit};
 
 pub use report::{PickReport, Picked};
 pub use shape::{Pick, PickError};
@@ -65,20 +65,17 @@ pub fn run(
         let text = "the table has a column group already; it is that of these picks now";
         listener.note(&Note::Notice(text.to_owned()));
     }
-    let needed = needed(filter.as_ref());
-    let columns = inside.is_none().then_some(&needed[..]);
+    let columns = inside.is_none().then_some(&NEEDED[..]);
     let mut sums = vec![Sums::default(); shapes.len()];
     let (mut all, mut without) = (0, 0);
-    source.blocks(columns, listener, |mut block| {
-        if let Some(filter) = &filter {
-            block.retain(&filter.keep(&block).map_err(source.wrong())?);
-        }
+    source.judged(columns, filter.as_ref(), listener, |mut block, keep| {
+        block.retain(&keep);
         all += block.rows();
         let rows = Rows::of(&block).map_err(source.wrong())?;
         let mut groups = vec![f64::NAN; block.rows()];
         for row in 0..block.rows() {
-            if row % STRIDE == 0 && listener.is_cancelled() {
-                return Err(StepError::Cancelled);
+            if row % STRIDE == 0 {
+                go_on(listener)?;
             }
             let (x, y) = (rows.x[row], rows.y[row]);
             if !(x.is_finite() && y.is_finite()) {
@@ -108,11 +105,8 @@ pub fn run(
 }
 
 /// The columns that are read, besides those of a condition.
-fn needed(filter: Option<&Filter>) -> Vec<&str> {
-    let own =
-        Meaning::names([Meaning::Frame, Meaning::X, Meaning::Y, Meaning::Z, Meaning::Photons]);
-    own.into_iter().chain(filter.into_iter().flat_map(Filter::columns)).collect()
-}
+const NEEDED: [&str; 5] =
+    Meaning::names([Meaning::Frame, Meaning::X, Meaning::Y, Meaning::Z, Meaning::Photons]);
 
 /// The columns of a block that are looked at.
 struct Rows<'a> {

@@ -67,10 +67,7 @@ impl<'a> Layer<'a> {
                 Some(first) => first.source.origin() - source.origin(),
                 None => 0.0,
             };
-            let size = match unit {
-                Unit::Nanometre => layout.info.pixel_size,
-                _ => Some(1.0),
-            };
+            let size = layout.info.pixel_in(unit);
             let shift = if shift == 0.0 {
                 0.0
             } else {
@@ -98,10 +95,7 @@ impl<'a> Layer<'a> {
     pub(super) fn field(layers: &[Self]) -> Option<[f64; 4]> {
         let first = layers.first()?.source.origin();
         let field = |layer: &Self| {
-            let size = match layer.unit {
-                Unit::Nanometre => layer.info.pixel_size?,
-                _ => 1.0,
-            };
+            let size = layer.info.pixel_in(layer.unit)?;
             let low = (first - 0.5) * size;
             let [width, height] = [layer.info.width?, layer.info.height?];
             Some([low, low, low + width as f64 * size, low + height as f64 * size])
@@ -123,15 +117,11 @@ impl<'a> Layer<'a> {
         if self.drift.is_some() {
             columns.push(Meaning::Frame.name());
         }
-        columns.extend(self.filter.iter().flat_map(Filter::columns));
         self.failing.set(0);
-        self.source.blocks(Some(&columns), listener, |mut block| {
-            if let Some(filter) = &self.filter {
-                let keep = filter.keep(&block).map_err(self.source.wrong())?;
-                let failing = keep.iter().filter(|keep| !**keep).count() as u64;
-                self.failing.set(self.failing.get() + failing);
-                block.retain(&keep);
-            }
+        self.source.judged(Some(&columns), self.filter.as_ref(), listener, |mut block, keep| {
+            let failing = keep.iter().filter(|keep| !**keep).count() as u64;
+            self.failing.set(self.failing.get() + failing);
+            block.retain(&keep);
             self.points(&block, listener, &mut visit)
         })
     }

@@ -11,13 +11,14 @@ use spotfit_locs::private::short;
 use super::words::go_on;
 use super::{Listener, Source, StepError};
 use crate::render::{
-    Blur as Width, Canvas, ColourMap, Colours, Contrast, Drawn, Picture, RenderError,
-    RenderOptions as Look, Survey, View,
+    Canvas, ColourMap, Colours, Contrast, Drawn, Picture, RenderError, RenderOptions as Look,
+    Survey, View,
 };
 use crate::table::Unit;
 
+pub use crate::render::BlurError;
 use layer::Layer;
-pub use options::{Blur, BlurError, Colour, ColourError, RenderOptions};
+pub use options::{Blur, Colour, ColourError, RenderOptions};
 pub use report::RenderReport;
 
 /// The pixels of a picture.
@@ -100,7 +101,7 @@ pub fn run(
     let (image, drawn) = draw(&layers, &colours, &look, view, options, listener)?;
     let image = with_labels(image, bar, &layers[0], &colours[0], &view);
     let report = RenderReport::of(&layers, &colours[0], &view, drawn);
-    let nanometres = unit_in_nanometres(&layers[0]).map(|unit| unit * view.pixel);
+    let nanometres = layers[0].info.nanometres_in(layers[0].unit).map(|unit| unit * view.pixel);
     Ok(Rendered { image, nanometres, report })
 }
 
@@ -169,12 +170,7 @@ fn look(
 ) -> Result<Look, StepError> {
     let first = &layers[0];
     let length = |option, length| first.source.length(option, length, first.unit, &first.info);
-    let blur = match options.blur {
-        Blur::Uncertainty => Width::Uncertainty,
-        Blur::Average => Width::Average,
-        Blur::None => Width::Histogram,
-        Blur::Fixed(width) => Width::Fixed(length("blur", width)?),
-    };
+    let blur = options.blur.with_width(|width| length("blur", width))?;
     let extent = match options.extent {
         Some([left, top, right, bottom]) => {
             let edge = |edge| in_table("extent", edge, first);
@@ -230,14 +226,6 @@ fn draw(
     Ok((Image::Colour { picture, grey: deep }, all))
 }
 
-/// The unit of the picture in nanometres, if that is known.
-fn unit_in_nanometres(first: &Layer<'_>) -> Option<f64> {
-    match first.unit {
-        Unit::Nanometre => Some(1.0),
-        _ => first.info.pixel_size,
-    }
-}
-
 /// Draws the scale bar and the legend. `bar` is its length in the unit of the picture, if it was chosen.
 fn with_labels(
     mut image: Image,
@@ -246,7 +234,7 @@ fn with_labels(
     colours: &Colours,
     view: &View,
 ) -> Image {
-    let unit = unit_in_nanometres(first);
+    let unit = first.info.nanometres_in(first.unit);
     let (length, text) = view.scale_bar(unit, bar.map(|bar| bar * unit.unwrap_or(1.0)));
     if !(length > 0.0 && length < view.width as f64) {
         return image;

@@ -106,48 +106,7 @@ impl RenderOptions {
 }
 
 /// How wide each spot of a picture is: `uncertainty`, `average`, `none` or a length.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub enum Blur {
-    /// Each as wide as its uncertainty, but no less than a pixel.
-    #[default]
-    Uncertainty,
-    /// All as wide as the median uncertainty.
-    Average,
-    /// All with this standard deviation.
-    Fixed(Length),
-    /// The localizations in each pixel are counted.
-    None,
-}
-
-/// A text is no width.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("uncertainty, average, none or a length is needed")]
-pub struct BlurError;
-
-impl FromStr for Blur {
-    type Err = BlurError;
-
-    fn from_str(text: &str) -> Result<Self, BlurError> {
-        Ok(match text {
-            "uncertainty" => Self::Uncertainty,
-            "average" => Self::Average,
-            "none" => Self::None,
-            length => Self::Fixed(length.parse().map_err(|_| BlurError)?),
-        })
-    }
-}
-
-impl fmt::Display for Blur {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Uncertainty => f.write_str("uncertainty"),
-            Self::Average => f.write_str("average"),
-            Self::None => f.write_str("none"),
-            Self::Fixed(length) => length.fmt(f),
-        }
-    }
-}
+pub type Blur = crate::render::Blur<Length>;
 
 /// Names of colours; several tables have the first ones in this order.
 const COLOURS: [(&str, [u8; 3]); 8] = [
@@ -196,32 +155,6 @@ impl fmt::Display for Colour {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [red, green, blue] = self.0;
         write!(f, "#{red:02x}{green:02x}{blue:02x}")
-    }
-}
-
-/// As text; a width may also be a number, which is a length without a unit.
-impl Serialize for Blur {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Fixed(length) => length.serialize(serializer),
-            word => serializer.collect_str(word),
-        }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum GivenBlur {
-    Number(f64),
-    Text(String),
-}
-
-impl<'de> Deserialize<'de> for Blur {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match GivenBlur::deserialize(deserializer)? {
-            GivenBlur::Number(width) => Ok(Self::Fixed(Length::from(width))),
-            GivenBlur::Text(text) => text.parse().map_err(D::Error::custom),
-        }
     }
 }
 

@@ -44,17 +44,11 @@ impl Gathered {
     ) -> Result<Self, StepError> {
         let placed = [Meaning::Frame, Meaning::X, Meaning::Y];
         let needed: Vec<&str> = placed.into_iter().chain(QUANTITIES).map(Meaning::name).collect();
-        let columns: Vec<&str> =
-            needed.iter().copied().chain(filter.into_iter().flat_map(Filter::columns)).collect();
         let mut gathered = Self { keep: filter.map(|_| Vec::new()), ..Self::default() };
-        source.blocks(Some(&columns), listener, |mut block| {
+        source.judged(Some(&needed), filter, listener, |mut block, mut keep| {
             if gathered.table.rows() + block.rows() > MOST_ROWS {
                 return Err(source.wrong()(TableError::ManyRows { most: MOST_ROWS }));
             }
-            let mut keep = match filter {
-                Some(filter) => filter.keep(&block).map_err(source.wrong())?,
-                None => Vec::new(),
-            };
             let read = gathered.table.rows() + gathered.left_out;
             let mut frames = match block.remove(Meaning::Frame) {
                 Some(column) => Some(gather_frames(column, read as u64).map_err(source.wrong())?),

@@ -47,7 +47,7 @@ pub(super) fn picture(
     let longer = (extent[2] - extent[0]).max(extent[3] - extent[1]);
     // A single place has no extent.
     let longer = if longer > 0.0 { longer } else { 1.0 };
-    let nanometres = if unit == Unit::Nanometre { Some(1.0) } else { info.pixel_size };
+    let nanometres = info.nanometres_in(unit);
     let mut file = Vec::new();
     for side in SIDES {
         // The view has some pixels around the localizations.
