@@ -31,7 +31,7 @@ pub const MOST_FRAME_BYTES: u64 = 1 << 30;
 #[non_exhaustive]
 pub enum PixelType {
     /// 8 bits.
-    U8,
+    U8 = 1,
     /// 16 bits.
     U16,
     /// Floating point of 32 bits.
@@ -40,12 +40,12 @@ pub enum PixelType {
     F64,
 }
 
-/// The types, with their names and their numbers in the header.
-const TYPES: [(PixelType, &str, u32); 4] = [
-    (PixelType::U8, "u8", 1),
-    (PixelType::U16, "u16", 2),
-    (PixelType::F32, "f32", 3),
-    (PixelType::F64, "f64", 4),
+/// The types, each of which is its number in the header, with their names.
+const TYPES: [(PixelType, &str); 4] = [
+    (PixelType::U8, "u8"),
+    (PixelType::U16, "u16"),
+    (PixelType::F32, "f32"),
+    (PixelType::F64, "f64"),
 ];
 
 impl PixelType {
@@ -58,15 +58,11 @@ impl PixelType {
             Self::F64 => 8,
         }
     }
-
-    fn number(self) -> u32 {
-        TYPES.iter().find(|(own, ..)| *own == self).map_or(0, |(.., number)| *number)
-    }
 }
 
 impl fmt::Display for PixelType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(TYPES.iter().find(|(own, ..)| own == self).map_or("", |(_, name, _)| name))
+        f.write_str(TYPES.iter().find(|(own, _)| own == self).map_or("", |(_, name)| name))
     }
 }
 
@@ -74,9 +70,9 @@ impl FromStr for PixelType {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = TYPES.iter().find(|(_, name, _)| *name == text);
+        let found = TYPES.iter().find(|(_, name)| *name == text);
         found
-            .map(|(own, ..)| *own)
+            .map(|(own, _)| *own)
             .ok_or_else(|| format!("'{text}' is not one of u8, u16, f32, f64"))
     }
 }
@@ -167,7 +163,7 @@ impl RingLayout {
             VERSION,
             HEADER as u32,
             SLOT_HEADER as u32,
-            self.pixels.number(),
+            self.pixels as u32,
             self.width,
             self.height,
             self.slots,
@@ -199,8 +195,8 @@ impl RingLayout {
         same("the version of the layout", version.into(), VERSION.into())?;
         same("the size of the header", header_size.into(), HEADER as u64)?;
         same("the size of the header of a slot", slot_header.into(), SLOT_HEADER as u64)?;
-        let known = TYPES.iter().find(|(.., number)| *number == kind);
-        let (pixels, ..) = known.ok_or_else(|| format!("{kind} is no type of pixels"))?;
+        let known = TYPES.iter().find(|(own, _)| *own as u32 == kind);
+        let (pixels, _) = known.ok_or_else(|| format!("{kind} is no type of pixels"))?;
         let layout = Self::new(width, height, *pixels, slots).map_err(|error| error.to_string())?;
         same("the size of a frame", u64_at(header, 40), layout.frame_bytes())?;
         same("the size of a slot", u64_at(header, 48), layout.slot_bytes())?;

@@ -16,8 +16,6 @@ pub struct RingOptions {
     pub timeout: Duration,
     /// How long [`RingReader::wait`] looks again and again without a pause before it sleeps between two looks.
     pub spin: Duration,
-    /// How long it sleeps then.
-    pub pause: Duration,
 }
 
 impl RingOptions {
@@ -32,21 +30,11 @@ impl RingOptions {
     pub const fn with_spin(self, spin: Duration) -> Self {
         Self { spin, ..self }
     }
-
-    /// How long to sleep between two looks.
-    #[must_use]
-    pub const fn with_pause(self, pause: Duration) -> Self {
-        Self { pause, ..self }
-    }
 }
 
 impl Default for RingOptions {
     fn default() -> Self {
-        Self {
-            timeout: Duration::from_secs(10),
-            spin: Duration::from_micros(20),
-            pause: Duration::from_micros(100),
-        }
+        Self { timeout: Duration::from_secs(10), spin: Duration::from_micros(20) }
     }
 }
 
@@ -117,6 +105,8 @@ pub struct RingReader {
 
 /// How often a slot that is not as it should be is read again before it is given up.
 const TRIES: usize = 4;
+/// How long a reader sleeps between two looks.
+const PAUSE: Duration = Duration::from_micros(100);
 /// How often it is looked whether the ring has its name.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -187,7 +177,7 @@ impl RingReader {
             if waited < self.options.spin {
                 std::hint::spin_loop();
             } else {
-                std::thread::sleep(self.options.pause.min(most - waited));
+                std::thread::sleep(PAUSE.min(most - waited));
             }
         }
     }
