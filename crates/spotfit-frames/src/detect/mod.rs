@@ -62,8 +62,8 @@ use map::{Converter, Frame};
 pub use method::{Candidate, Response};
 use method::{Method, Strip, Threshold};
 use peaks::of_equals;
-use sharp::Sharp;
 pub use sharp::narrow;
+use sharp::{Sharp, gaussian};
 use sweep::{Room, Rooms, sweep};
 
 /// The detector for frames of one size.
@@ -123,12 +123,7 @@ impl Detector {
         let good = (1..=LARGEST_BOX).contains(&box_size);
         OutOfRange::check("box_size", box_size, good, format!("1 to {LARGEST_BOX}"))?;
         let threshold = fixed(threshold)?;
-        let sigma = box_size as f64 / 7.0;
-        let radius = (3.0 * sigma).ceil() as usize;
-        let weights: Vec<f64> =
-            (0..=radius).map(|i| (-0.5 * (i as f64 / sigma).powi(2)).exp()).collect();
-        let sum = weights[0] + 2.0 * weights[1..].iter().sum::<f64>();
-        let kernel: Vec<f64> = weights.iter().map(|w| w / sum).collect();
+        let kernel = gaussian(box_size as f64 / 7.0);
         // The filter is Gaussian minus box: the sum of its squares.
         let squares = kernel[0].powi(2) + 2.0 * kernel[1..].iter().map(|w| w * w).sum::<f64>();
         let side = (2 * box_size + 1) as f64;
@@ -220,28 +215,15 @@ impl Detector {
         &self,
         frame: ArrayView2<'_, P>,
     ) -> Result<Vec<Candidate>, DetectError> {
-        self.detect_window(Windows::stack(frame.insert_axis(Axis(0))).into(), 0, None)
+        self.detect_with_threads(Windows::stack(frame.insert_axis(Axis(0))).into(), 0, None, 1)
     }
 
-    /// The candidates of one of some frames. With the map of a camera, light of its pixels may be known: it is subtracted from the
-    /// photo-electrons.
+    /// The candidates of one of some frames, by so many threads of the current pool of rayon. They search bands of the frame side by side,
+    /// as far as it is high enough for that (two bands from about 650 rows on, for windows of 7 pixels); the candidates are the same. With the
+    /// map of a camera, light of its pixels may be known: it is subtracted from the photo-electrons.
     ///
     /// # Errors
     /// [`DetectError::FrameSize`] if the frames do not have the size of the detector.
-    pub fn detect_window(
-        &self,
-        frames: AnyWindows<'_>,
-        number: usize,
-        known: Option<ArrayView2<'_, f32>>,
-    ) -> Result<Vec<Candidate>, DetectError> {
-        self.detect_with_threads(frames, number, known, 1)
-    }
-
-    /// The same by so many threads of the current pool of rayon. They search bands of the frame side by side, as far as it is high enough
-    /// for that (two bands from about 650 rows on, for windows of 7 pixels); the candidates are the same.
-    ///
-    /// # Errors
-    /// As [`Detector::detect_window`].
     pub fn detect_with_threads(
         &self,
         frames: AnyWindows<'_>,
