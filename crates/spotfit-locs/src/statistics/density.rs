@@ -10,28 +10,14 @@ const CROWDED: u64 = 64;
 const AT_ONCE: usize = 256;
 
 /// The number of other localizations within `radius` of each, over all frames; positions and radius in one unit of
-/// length. A localization whose position is not finite has no neighbours and is no neighbour.
+/// length. A localization whose position is not finite has no neighbours and is no neighbour. They are counted only up to `most`: where
+/// this is enough to decide, the time is proportional to the number of localizations even if all are at one position.
 ///
 /// # Errors
 ///
 /// If the columns differ in length or have 2³² − 1 rows or more, if the radius is not positive and finite, or so large
 /// that more than 10¹² pairs would have to be compared.
-pub fn density(x: &[f64], y: &[f64], radius: f64) -> Result<Vec<u32>, ColumnsError> {
-    density_up_to(x, y, radius, u32::MAX)
-}
-
-/// As [`density`], but counts only up to `most`: this is enough to decide which localizations have so many neighbours,
-/// and the time is proportional to the number of localizations even if all are at one position.
-///
-/// # Errors
-///
-/// As [`density`].
-pub fn density_up_to(
-    x: &[f64],
-    y: &[f64],
-    radius: f64,
-    most: u32,
-) -> Result<Vec<u32>, ColumnsError> {
+pub fn density(x: &[f64], y: &[f64], radius: f64, most: u32) -> Result<Vec<u32>, ColumnsError> {
     check_rows(x, &[("y", y.len())])?;
     check_radius("radius", radius)?;
     let in_cells = |side: f64| Cells::new(Grid::new(x, y, side), x, y, 0..x.len() as u32);

@@ -9,7 +9,7 @@ mod frc;
 mod nena;
 
 pub use crate::near::ColumnsError;
-pub use density::{density, density_up_to};
+pub use density::density;
 pub use duplicates::{Duplicates, duplicates};
 pub use frc::{Frc, FrcError, FrcOptions, frc};
 pub use nena::{Nena, NenaCurve, NenaError, NenaTerm, nena};

@@ -4,7 +4,6 @@ use std::io;
 
 use spotfit_files::private::excerpt;
 
-use super::others::OtherProgram;
 use super::{Column, Unit};
 
 /// The longest row with its line end, in bytes.
@@ -23,12 +22,6 @@ pub enum TableError {
     /// Two columns have one name.
     #[error("there are two columns '{0}'")]
     TwoColumns(String),
-    /// It is rapidSTORM's file of tracks.
-    #[error(
-        "this is rapidSTORM's file of tracks, whose rows have all localizations of a track each: let rapidSTORM write a table of \
-         localizations, and link these"
-    )]
-    Tracks,
     /// A format cannot hold the name of a column.
     #[error("the column '{column}' cannot be written: {reason}")]
     Name {
@@ -37,11 +30,6 @@ pub enum TableError {
         /// Why.
         reason: String,
     },
-    /// All rows are one column of words.
-    #[error(
-        "the table would be one column, '{0}', without numbers; columns are separated by commas, semicolons or tabs"
-    )]
-    OneColumn(String),
     /// x and y are in different units, and the size of a pixel is not known.
     #[error("x is in {x}, and y is in {y}; the size of a pixel is not known")]
     MixedUnits {
@@ -90,17 +78,6 @@ pub enum TableError {
         /// The line with which the row begins, from 1.
         line: u64,
     },
-    /// Nothing tells whether a mark is before decimals or between groups of digits.
-    #[error(
-        "'{cell}' is {} with a decimal point and {} with a decimal comma, and nothing tells which is meant: say what the decimal mark is",
-        .readings[0], .readings[1]
-    )]
-    Marks {
-        /// The first number that has two readings.
-        cell: String,
-        /// These, with a point and with a comma.
-        readings: [f64; 2],
-    },
     /// The file cannot be read or written.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -129,38 +106,9 @@ pub enum TableError {
     /// The HDF5 file is wrong.
     #[error(transparent)]
     Hdf5(#[from] spotfit_files::hdf5::H5Error),
-    /// A table of another program is not as its tables are.
-    #[error("as a table of {program}: {reason}")]
-    Other {
-        /// The program.
-        program: OtherProgram,
-        /// What is wrong.
-        reason: String,
-    },
-    /// An HDF5 file is of no program that is known.
-    #[error(
-        "it is no table of Picasso ('locs'), DECODE ('data', 'decode'), SMAP ('saveloc'), storm-analysis ('fr_0') or PYME \
-         ('Localizations', 'FitResults'); it has: {present}"
-    )]
-    Program {
-        /// The beginning of the names at its root.
-        present: String,
-    },
-    /// The table is of a version of Picasso whose format is not known.
-    #[error(
-        "its picasso_format is '{0}'; tables of '1.0', in nanometres, and those without this mark, in pixels, are read"
-    )]
-    PicassoFormat(String),
-    /// A table of Picasso and the YAML file beside it are marked as of different formats.
-    #[error(
-        "its picasso_format is '{table}', but the YAML file beside it says '{beside}'; which unit its lengths have is not known"
-    )]
-    PicassoMarks {
-        /// The mark of the table.
-        table: String,
-        /// The mark of the YAML file.
-        beside: String,
-    },
+    /// A file is none of the tables that are read, or does not tell what its numbers are.
+    #[error("{0}")]
+    Unreadable(String),
     /// The YAML file beside a table is wrong.
     #[error("the file {file} that belongs to this table: {reason}")]
     Beside {

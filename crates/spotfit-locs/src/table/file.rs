@@ -1,13 +1,13 @@
 //! The formats of tables, by the names of their files.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use spotfit_files::hdf5::H5Reader;
-use spotfit_files::private::excerpt;
 
-use super::others::{OtherProgram, program_of};
+use super::others::{odd, opened, smap, unknown};
 use super::picasso::{ROWS, beside, sidecar};
 use super::{CsvReader, PicassoReader, Table, TableError, TableReader, TextOptions};
 
@@ -24,8 +24,7 @@ pub enum TableFormat {
 impl TableFormat {
     /// The format of files whose name ends like this one's: `.csv`, or `.hdf5` or `.h5`.
     pub fn of(path: &Path) -> Option<Self> {
-        let extension = path.extension()?.to_ascii_lowercase();
-        match extension.to_str()? {
+        match &*ending(path) {
             "csv" => Some(Self::Csv),
             "hdf5" | "h5" => Some(Self::Picasso),
             _ => None,
@@ -40,27 +39,13 @@ impl TableFormat {
 
     /// Whether a file with this name is a table that is read: one of these, or of another program (`.mat`, `.smlm`, `.hdf`, `.h5r`).
     pub fn is_read(path: &Path) -> bool {
-        Self::of(path).is_some() || Binary::of(path).is_some()
+        Self::of(path).is_some() || matches!(&*ending(path), "hdf" | "h5r" | "mat" | "smlm")
     }
 }
 
-/// How tables lie in files that are no text.
-enum Binary {
-    Hdf5,
-    /// HDF5 of MATLAB 7.3; older versions have a format of their own.
-    Matlab,
-    Smlm,
-}
-
-impl Binary {
-    fn of(path: &Path) -> Option<Self> {
-        match path.extension()?.to_ascii_lowercase().to_str()? {
-            "hdf5" | "h5" | "hdf" | "h5r" => Some(Self::Hdf5),
-            "mat" => Some(Self::Matlab),
-            "smlm" => Some(Self::Smlm),
-            _ => None,
-        }
-    }
+/// The ending of a file's name, in small letters.
+fn ending(path: &Path) -> String {
+    path.extension().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase()
 }
 
 impl TableReader {
@@ -79,27 +64,27 @@ impl TableReader {
     /// [`TableError`].
     pub fn open_with(path: impl AsRef<Path>, options: TextOptions) -> Result<Self, TableError> {
         let path = path.as_ref();
-        let file = File::open(path)?;
-        let Some(binary) = Binary::of(path) else { return Self::csv(file, options) };
-        let mut reader = BufReader::new(file);
-        match binary {
-            Binary::Smlm => return Self::smlm(reader),
-            Binary::Matlab if reader.fill_buf()?.starts_with(b"MATLAB 5") => {
-                let reason = "it is of MATLAB 5 to 7.2; save it again with '-v7.3'".to_owned();
-                return Err(TableError::Other { program: OtherProgram::Smap, reason });
+        let mut reader = BufReader::new(File::open(path)?);
+        match &*ending(path) {
+            "smlm" => return Self::smlm(reader),
+            // MATLAB 7.3 writes HDF5; older versions have a format of their own.
+            "mat" if reader.fill_buf()?.starts_with(b"MATLAB 5") => {
+                let reason = "it is of MATLAB 5 to 7.2; save it again with '-v7.3'";
+                return Err(odd(smap::PROGRAM, reason));
             }
-            Binary::Hdf5 | Binary::Matlab => {}
+            "hdf5" | "h5" | "hdf" | "h5r" | "mat" => {}
+            _ => return Self::csv(reader, options),
         }
-        let mut file = H5Reader::open(reader)?;
+        let file = H5Reader::open(reader)?;
         // Picasso's table counts where there are several, and where nobody's is found.
         let picasso = file.names().iter().any(|name| name == ROWS);
-        let program = if picasso { None } else { program_of(&mut file) };
-        match program {
-            Some(program) => Self::of_program(program, file),
-            None if TableFormat::of(path).is_none() => {
-                Err(TableError::Program { present: excerpt(&file.names().join(", ")) })
-            }
-            None => Ok(PicassoReader::in_file(file, beside(path)?)?.of_any()),
+        let file = match if picasso { Err(file) } else { opened(file) } {
+            Ok(reader) => return reader,
+            Err(file) => file,
+        };
+        match TableFormat::of(path) {
+            None => Err(unknown(&file)),
+            Some(_) => Ok(PicassoReader::in_file(file, beside(path)?)?.of_any()),
         }
     }
 

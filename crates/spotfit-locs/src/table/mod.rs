@@ -39,7 +39,6 @@ pub use error::TableError;
 pub use file::TableFormat;
 pub(crate) use meaning::Merge;
 pub use meaning::{Dimension, Meaning};
-pub use others::OtherProgram;
 pub use output::{SaveOptions, TableOutput};
 pub use picasso::{LeftOut, PicassoReader, PicassoWriter, is_our_sidecar, sidecar};
 pub use read::TableReader;

@@ -6,7 +6,7 @@ use std::fmt;
 use super::words::{condition, symbol};
 use super::{Listener, Sink, Source, StepError};
 use crate::Length;
-use crate::statistics::{Duplicates, density_up_to, duplicates};
+use crate::statistics::{Duplicates, density, duplicates};
 use crate::table::{Filter, Meaning, Table};
 
 /// The columns by which it is told which localizations stay where that depends on others.
@@ -161,7 +161,7 @@ impl Chosen {
             all.retain(&stays);
             let (x, y) = (all.values(Meaning::X), all.values(Meaning::Y));
             let (x, y) = (x.map_err(source.wrong())?, y.map_err(source.wrong())?);
-            let counts = density_up_to(x, y, radius, least).map_err(source.refused())?;
+            let counts = density(x, y, radius, least).map_err(source.refused())?;
             for (stay, count) in stays.iter_mut().filter(|stay| **stay).zip(counts) {
                 *stay = count >= least;
                 lonely += usize::from(!*stay);

@@ -10,7 +10,7 @@ pub use filter::Filter;
 pub use layout::{FrameTimes, Layout, WidthColumns};
 pub use spotfit_locs::table::{
     Column, ColumnNames, ColumnNamesError, CornerReader, CsvReader, CsvWriter, DecimalMark,
-    Dimension, Info, Kind, LeftOut, Meaning, OtherProgram, PicassoReader, PicassoVersion,
-    PicassoWriter, SaveOptions, Table, TableError, TableFormat, TableOutput, TableReader,
-    TextOptions, Unit, is_our_sidecar, sidecar,
+    Dimension, Info, Kind, LeftOut, Meaning, PicassoReader, PicassoVersion, PicassoWriter,
+    SaveOptions, Table, TableError, TableFormat, TableOutput, TableReader, TextOptions, Unit,
+    is_our_sidecar, sidecar,
 };

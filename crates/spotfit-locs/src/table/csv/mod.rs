@@ -67,7 +67,7 @@ impl<R: Read> CsvReader<R> {
     /// Reads the names of the columns.
     ///
     /// # Errors
-    /// [`TableError::Header`], [`TableError::TwoColumns`], [`TableError::Tracks`], [`TableError::LongRow`], [`TableError::Io`].
+    /// [`TableError::Header`], [`TableError::TwoColumns`], [`TableError::Unreadable`], [`TableError::LongRow`], [`TableError::Io`].
     pub fn new(reader: R) -> Result<Self, TableError> {
         Self::with_options(reader, TextOptions::default())
     }
@@ -96,7 +96,9 @@ impl<R: Read> CsvReader<R> {
         let text = std::str::from_utf8(&line).ok();
         let described = text.and_then(names::of_rapidstorm);
         if described.is_some() && text.is_some_and(names::has_tracks) {
-            return Err(TableError::Tracks);
+            let reason = "this is rapidSTORM's file of tracks, whose rows have all localizations of a track each: let rapidSTORM write a \
+                          table of localizations, and link these";
+            return Err(TableError::Unreadable(reason.to_owned()));
         }
         // rapidSTORM counts frames from 0, although its lengths have units.
         let counts_from_0 = described.is_some();

@@ -61,8 +61,13 @@ impl RowStyle {
         self.mark = evidence.mark().or_else(|(cell, readings)| {
             // Nobody groups digits by points between commas or spaces.
             let is_usual = matches!(self.delimiter, b',' | b' ') && !cell.contains(',');
-            let wrong = || TableError::Marks { cell: excerpt(&cell), readings };
-            if is_usual { Ok(Some(DecimalMark::Point)) } else { Err(wrong()) }
+            if is_usual {
+                return Ok(Some(DecimalMark::Point));
+            }
+            let (cell, [point, comma]) = (excerpt(&cell), readings);
+            Err(TableError::Unreadable(format!(
+                "'{cell}' is {point} with a decimal point and {comma} with a decimal comma, and nothing tells which is meant: say what the decimal mark is"
+            )))
         })?;
         Ok(())
     }
@@ -89,7 +94,10 @@ impl RowStyle {
             && matches!(field.column.kind, Kind::Words(_))
             && names::used(&field.column.name).is_none()
         {
-            return Err(TableError::OneColumn(excerpt(&field.header)));
+            return Err(TableError::Unreadable(format!(
+                "the table would be one column, '{}', without numbers; columns are separated by commas, semicolons or tabs",
+                excerpt(&field.header)
+            )));
         }
         self.find_first_frame(head, first);
         Ok(true)

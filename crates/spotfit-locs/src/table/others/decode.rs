@@ -8,10 +8,10 @@ use spotfit_files::private::excerpt;
 
 use super::field::{Fields, known};
 use super::parts::{Parts, is_no_column};
-use super::{Found, OtherProgram, Pixels, odd};
+use super::{Found, Pixels, odd};
 use crate::table::{Info, TableError, Unit};
 
-const PROGRAM: OtherProgram = OtherProgram::Decode;
+pub(super) const PROGRAM: &str = "DECODE";
 
 /// Names there and here; x and y have the unit of the table, z has nanometres.
 const NAMES: [(&str, &str); 11] = [

@@ -5,9 +5,8 @@
 mod decode;
 mod field;
 mod parts;
-mod program;
 mod pyme;
-mod smap;
+pub(super) mod smap;
 mod smlm;
 mod storm_analysis;
 
@@ -20,25 +19,37 @@ use spotfit_files::private::{excerpt, possible_pixel};
 use super::read::{RowSource, Sayings, TableField, TableHead, TableReader};
 use super::{Info, Meaning, TableError, Unit};
 use field::Fields;
-pub use program::OtherProgram;
 
 /// Rows of a block.
 const BLOCK: usize = 1 << 17;
 
-/// The program that wrote an HDF5 file, by what is in it.
-pub(super) fn program_of<R: BufRead + Seek>(file: &mut H5Reader<R>) -> Option<OtherProgram> {
+/// Opens an HDF5 file of a program that what is in it tells; any other is given back.
+pub(super) fn opened<R: BufRead + Seek + Send + 'static>(
+    mut file: H5Reader<R>,
+) -> Result<Result<TableReader, TableError>, H5Reader<R>> {
     let has = |name: &str| file.names().iter().any(|other| other == name);
-    if has("saveloc") {
-        return Some(OtherProgram::Smap);
-    }
-    if has("data") && has("decode") {
-        return Some(OtherProgram::Decode);
-    }
     let frames = || file.names().iter().any(|name| storm_analysis::frame(name).is_some());
-    if frames() || matches!(file.attribute_text("/", "sa_type"), Ok(Some(_))) {
-        return Some(OtherProgram::StormAnalysis);
-    }
-    pyme::table(file).map(|_| OtherProgram::Pyme)
+    let (program, open): (_, fn(_) -> _) = if has("saveloc") {
+        (smap::PROGRAM, smap::open)
+    } else if has("data") && has("decode") {
+        (decode::PROGRAM, decode::open)
+    } else if frames() || matches!(file.attribute_text("/", "sa_type"), Ok(Some(_))) {
+        (storm_analysis::PROGRAM, storm_analysis::open)
+    } else if pyme::table(&mut file).is_some() {
+        (pyme::PROGRAM, pyme::open)
+    } else {
+        return Err(file);
+    };
+    Ok(open(file).and_then(|found| TableReader::found(program, found)))
+}
+
+/// An HDF5 file is of no program that is known.
+pub(super) fn unknown<R: BufRead + Seek>(file: &H5Reader<R>) -> TableError {
+    TableError::Unreadable(format!(
+        "it is no table of Picasso ('locs'), DECODE ('data', 'decode'), SMAP ('saveloc'), storm-analysis ('fr_0') or PYME \
+         ('Localizations', 'FitResults'); it has: {}",
+        excerpt(&file.names().join(", "))
+    ))
 }
 
 /// What a program's table is.
@@ -56,34 +67,18 @@ impl TableReader {
     /// [`TableError`].
     pub fn smlm<R: BufRead + Seek + Send + 'static>(reader: R) -> Result<Self, TableError> {
         let found = smlm::open(Archive::open(reader).map_err(smlm::wrong)?)?;
-        Self::found(OtherProgram::Smlm, found)
+        Self::found(smlm::PROGRAM, found)
     }
 
     /// Opens a table of another program than Picasso in an HDF5 file, which tells the program itself.
     ///
     /// # Errors
-    /// [`TableError`]; [`TableError::Program`] if it is of no program that is known.
+    /// [`TableError`]; [`TableError::Unreadable`] if it is of no program that is known.
     pub fn hdf5<R: BufRead + Seek + Send + 'static>(reader: R) -> Result<Self, TableError> {
-        let mut file = H5Reader::open(reader)?;
-        let program = program_of(&mut file)
-            .ok_or_else(|| TableError::Program { present: excerpt(&file.names().join(", ")) })?;
-        Self::of_program(program, file)
+        opened(H5Reader::open(reader)?).unwrap_or_else(|file| Err(unknown(&file)))
     }
 
-    pub(super) fn of_program<R: BufRead + Seek + Send + 'static>(
-        program: OtherProgram,
-        file: H5Reader<R>,
-    ) -> Result<Self, TableError> {
-        let found = match program {
-            OtherProgram::Decode => decode::open(file)?,
-            OtherProgram::Smap => smap::open(file)?,
-            OtherProgram::StormAnalysis => storm_analysis::open(file)?,
-            OtherProgram::Pyme | OtherProgram::Smlm => pyme::open(file)?,
-        };
-        Self::found(program, found)
-    }
-
-    fn found(program: OtherProgram, found: Found) -> Result<Self, TableError> {
+    fn found(program: &str, found: Found) -> Result<Self, TableError> {
         let Found { fields, rows, info, notes } = found;
         let mut head = TableHead::new(fields.into_inner(), info, notes, Sayings::Binary);
         if let (Some(x), Some(y)) = (head.unit(Meaning::X), head.unit(Meaning::Y))
@@ -105,8 +100,8 @@ impl TableReader {
 }
 
 /// The error that a table of a program is not as it should be.
-fn odd(program: OtherProgram, reason: impl Into<String>) -> TableError {
-    TableError::Other { program, reason: reason.into() }
+pub(super) fn odd(program: &str, reason: impl AsRef<str>) -> TableError {
+    TableError::Unreadable(format!("as a table of {program}: {}", reason.as_ref()))
 }
 
 /// Takes the size of a pixel that a file says, or notes that no microscope has such pixels.

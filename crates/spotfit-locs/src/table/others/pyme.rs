@@ -8,8 +8,10 @@ use spotfit_files::private::sort_by_key;
 
 use super::field::{Fields, known};
 use super::parts::Parts;
-use super::{Found, OtherProgram, odd, take_size};
+use super::{Found, odd, take_size};
 use crate::table::{Info, TableError};
+
+pub(super) const PROGRAM: &str = "PYME";
 
 /// Names there and here: those of the flat table come before those of the fits from which PYME makes them.
 const NAMES: [(&str, &str); 17] = [
@@ -51,7 +53,7 @@ pub(super) fn open<R: Read + Seek + Send + 'static>(
     mut file: H5Reader<R>,
 ) -> Result<Found, TableError> {
     let rows = table(&mut file);
-    let rows = rows.ok_or_else(|| odd(OtherProgram::Pyme, "it has no table with x and y"))?;
+    let rows = rows.ok_or_else(|| odd(PROGRAM, "it has no table with x and y"))?;
     let members = rows.members();
     let is_there = |wanted: &str| members.iter().any(|member| member.name == wanted);
     let mut fields = Fields::default();

@@ -7,8 +7,10 @@ use spotfit_files::private::excerpt;
 
 use super::field::{Fields, known};
 use super::parts::{Parts, is_no_column};
-use super::{Found, OtherProgram, odd, take_size, whole};
+use super::{Found, odd, take_size, whole};
 use crate::table::{Info, Meaning, TableError};
+
+pub(in crate::table) const PROGRAM: &str = "SMAP";
 
 /// Names there and here.
 pub(super) const NAMES: [(&str, &str); 15] = [
@@ -38,7 +40,7 @@ pub(super) fn open<R: Read + Seek + Send + 'static>(
     let names = file.names_in(LOCS)?.to_vec();
     let is_there = |wanted: &str| names.iter().any(|name| name == wanted);
     if !is_there("xnm") {
-        return Err(odd(OtherProgram::Smap, "it has no 'xnm'"));
+        return Err(odd(PROGRAM, "it has no 'xnm'"));
     }
     let rows = file.columns(&format!("{LOCS}/xnm"), 1)?.count();
     let (mut fields, mut parts, mut left_out) = (Fields::default(), Vec::new(), Vec::new());

@@ -8,9 +8,11 @@ use spotfit_files::hdf5::NumberKind;
 use spotfit_files::private::excerpt;
 
 use super::field::Fields;
-use super::{BLOCK, Found, OtherProgram, odd};
+use super::{BLOCK, Found, odd};
 use crate::table::read::{RowSource, TableHead};
 use crate::table::{Column, Dimension, Info, Kind, Meaning, Table, TableError, Unit, names};
+
+pub(super) const PROGRAM: &str = "the SMLM format";
 
 /// The longest manifest in bytes, and the longest row.
 const MANIFEST: usize = 16 << 20;
@@ -21,12 +23,12 @@ const PIECE: usize = 1 << 18;
 pub(super) fn wrong(error: ArchiveError) -> TableError {
     match error {
         ArchiveError::Io(error) => error.into(),
-        error => odd(OtherProgram::Smlm, error.to_string()),
+        error => odd(PROGRAM, error.to_string()),
     }
 }
 
-fn refused(reason: impl Into<String>) -> TableError {
-    odd(OtherProgram::Smlm, reason)
+fn refused(reason: impl AsRef<str>) -> TableError {
+    odd(PROGRAM, reason)
 }
 
 /// A number of the little-endian bytes of a row.

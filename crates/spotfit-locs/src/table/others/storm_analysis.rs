@@ -8,11 +8,11 @@ use spotfit_files::private::excerpt;
 
 use super::field::{Fields, known};
 use super::parts::is_no_column;
-use super::{BLOCK, Found, OtherProgram, odd, take_size, whole};
+use super::{BLOCK, Found, odd, take_size, whole};
 use crate::table::read::{RowSource, TableHead};
 use crate::table::{Info, Table, TableError};
 
-const PROGRAM: OtherProgram = OtherProgram::StormAnalysis;
+pub(super) const PROGRAM: &str = "storm-analysis";
 
 /// Names there and here.
 const NAMES: [(&str, &str); 9] = [

@@ -22,19 +22,24 @@ pub(super) fn length_unit(own: Option<String>, beside: Option<String>) -> Result
         && own != beside
     {
         let (table, beside) = (excerpt(own), excerpt(beside));
-        return Err(TableError::PicassoMarks { table, beside });
+        return Err(TableError::Unreadable(format!(
+            "its picasso_format is '{table}', but the YAML file beside it says '{beside}'; which unit its lengths have is not known"
+        )));
     }
     match own.or(beside) {
         None => Ok(Unit::Pixel),
         Some(mark) if mark == NANOMETRES => Ok(Unit::Nanometre),
-        Some(mark) => Err(TableError::PicassoFormat(excerpt(&mark))),
+        Some(mark) => Err(TableError::Unreadable(format!(
+            "its picasso_format is '{}'; tables of '1.0', in nanometres, and those without this mark, in pixels, are read",
+            excerpt(&mark)
+        ))),
     }
 }
 
 /// Whether YAML of Picasso is marked as of version 1.0, whose lengths are in nanometres.
 ///
 /// # Errors
-/// [`TableError::PicassoFormat`] for other versions.
+/// [`TableError::Unreadable`] for other versions.
 pub fn in_nanometres(documents: &[Value]) -> Result<bool, TableError> {
     Ok(length_unit(None, format_mark(documents))? == Unit::Nanometre)
 }

@@ -40,7 +40,7 @@ impl<R: Read + Seek> PicassoReader<R> {
     /// mark is enough: programs that copy rows may lose the other, and leave the lengths as they are.
     ///
     /// # Errors
-    /// [`TableError::Hdf5`]; [`TableError::PicassoFormat`] for other marks; [`TableError::PicassoMarks`] if the two differ.
+    /// [`TableError::Hdf5`]; [`TableError::Unreadable`] for other marks, and if the two differ.
     pub fn new(reader: R, beside: Option<Vec<Value>>) -> Result<Self, TableError> {
         Self::in_file(H5Reader::open(reader)?, beside)
     }
