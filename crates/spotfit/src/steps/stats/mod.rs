@@ -15,7 +15,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
-use serde_json::Value;
 
 use super::words::{condition, frames_of, go_on, symbol};
 use super::{Listener, Source, StepError, drift};
@@ -167,22 +166,6 @@ pub fn run(
 }
 
 impl StatsReport {
-    /// All numbers, each with its name and its unit, or the reason why it is missing.
-    pub fn numbers(&self) -> Vec<Number> {
-        numbers::of(self)
-    }
-
-    /// The numbers as one object: `file`, `filter`, and a member for each number with `value` and `unit`, and `reason` where the
-    /// value is null.
-    pub fn as_numbers(&self) -> BTreeMap<String, Value> {
-        numbers::by_name(self)
-    }
-
-    /// The report as a page of HTML with charts, which needs no other file.
-    pub fn html(&self) -> String {
-        page::html(self)
-    }
-
     /// The charts of the page alone, beside each other.
     pub fn drawing(&self) -> Drawing {
         let figures = charts::of(self).into_iter().map(|(drawing, _)| drawing).collect();

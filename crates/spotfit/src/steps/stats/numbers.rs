@@ -23,32 +23,45 @@ pub struct Number {
     pub unit: &'static str,
 }
 
-/// All numbers of a report. The names of those of the rows that are kept begin with `kept.`.
-pub(super) fn of(report: &StatsReport) -> Vec<Number> {
-    let info = &report.info;
-    let whole = [
-        ("rows", Some(report.rows as f64), ""),
-        ("rows_without_position", Some(report.left_out as f64), ""),
-        ("frames", report.frames.map(f64::from), ""),
-        ("pixel_size", info.pixel_size, "nm"),
-        ("field_width", info.width.map(|pixels| pixels as f64), "px"),
-        ("field_height", info.height.map(|pixels| pixels as f64), "px"),
-    ];
-    let known = |(name, value, unit): (&str, Option<f64>, _)| {
-        Some(Number { name: name.to_owned(), value: Ok(value?), unit })
-    };
-    let mut numbers: Vec<Number> = whole.into_iter().filter_map(known).collect();
-    for (number, part) in report.parts.iter().enumerate() {
-        let prefix = if number == 0 { "" } else { "kept." };
-        let mut add = |name: &str, value, unit| {
-            numbers.push(Number { name: format!("{prefix}{name}"), value, unit });
+impl StatsReport {
+    /// All numbers, each with its name and its unit, or the reason why it is missing. The names of those of the rows that are kept begin
+    /// with `kept.`.
+    pub fn numbers(&self) -> Vec<Number> {
+        let info = &self.info;
+        let whole = [
+            ("rows", Some(self.rows as f64), ""),
+            ("rows_without_position", Some(self.left_out as f64), ""),
+            ("frames", self.frames.map(f64::from), ""),
+            ("pixel_size", info.pixel_size, "nm"),
+            ("field_width", info.width.map(|pixels| pixels as f64), "px"),
+            ("field_height", info.height.map(|pixels| pixels as f64), "px"),
+        ];
+        let known = |(name, value, unit): (&str, Option<f64>, _)| {
+            Some(Number { name: name.to_owned(), value: Ok(value?), unit })
         };
-        if number > 0 {
-            add("rows", Ok(part.rows as f64), "");
+        let mut numbers: Vec<Number> = whole.into_iter().filter_map(known).collect();
+        for (number, part) in self.parts.iter().enumerate() {
+            let prefix = if number == 0 { "" } else { "kept." };
+            let mut add = |name: &str, value, unit| {
+                numbers.push(Number { name: format!("{prefix}{name}"), value, unit });
+            };
+            if number > 0 {
+                add("rows", Ok(part.rows as f64), "");
+            }
+            of_part(self, number, part, &mut add);
         }
-        of_part(report, number, part, &mut add);
+        numbers
     }
-    numbers
+
+    /// The numbers as one object, in the order of their names: `file`, `filter`, and a member for each number with `value` and `unit`, and
+    /// `reason` where the value is null.
+    pub fn as_numbers(&self) -> BTreeMap<String, Value> {
+        let said = [("file", Some(&self.file)), ("filter", self.filter.as_ref())];
+        let said =
+            said.into_iter().filter_map(|(name, text)| Some((name.to_owned(), json!(text?))));
+        let numbers = self.numbers().into_iter();
+        said.chain(numbers.map(|number| (number.name.clone(), json!(number)))).collect()
+    }
 }
 
 /// Calls with a name, a value and its unit for each number of a part.
@@ -131,13 +144,6 @@ impl Serialize for Number {
         map.serialize_entry("value", &known.and_then(|text| text.parse::<JsonNumber>().ok()))?;
         map.end()
     }
-}
-
-/// What the table is, and a member for each number, in the order of their names.
-pub(super) fn by_name(report: &StatsReport) -> BTreeMap<String, Value> {
-    let said = [("file", Some(&report.file)), ("filter", report.filter.as_ref())];
-    let said = said.into_iter().filter_map(|(name, text)| Some((name.to_owned(), json!(text?))));
-    said.chain(of(report).into_iter().map(|number| (number.name.clone(), json!(number)))).collect()
 }
 
 /// A number with nine digits at most.

@@ -8,30 +8,33 @@ use crate::report::number::five_digits;
 use crate::steps::words::{in_unit, symbol};
 use crate::table::Unit;
 
-pub(super) fn html(report: &StatsReport) -> String {
-    let mut page = ReportPage::new(&format!("Localizations: {}", report.file));
-    page.beside(&picture(report), &head(report));
-    let said = said::of(report);
-    if !said.is_empty() {
-        let of_kept = if report.filter.is_some() { " of the rows that are kept" } else { "" };
-        page.heading(&format!("What the numbers{of_kept} say"));
-        said.iter().for_each(|text| page.say(text));
+impl StatsReport {
+    /// The report as a page of HTML with charts, which needs no other file.
+    pub fn html(&self) -> String {
+        let mut page = ReportPage::new(&format!("Localizations: {}", self.file));
+        page.beside(&picture(self), &head(self));
+        let said = said::of(self);
+        if !said.is_empty() {
+            let of_kept = if self.filter.is_some() { " of the rows that are kept" } else { "" };
+            page.heading(&format!("What the numbers{of_kept} say"));
+            said.iter().for_each(|text| page.say(text));
+        }
+        page.heading("Precision and resolution");
+        page.table(&precision(self));
+        page.heading("Quantities");
+        match self.quantities.is_empty() {
+            true => page.say("The table has none of the columns that are described here."),
+            false => page.table(&quantities(self)),
+        }
+        page.heading("Charts");
+        let figures = charts::of(self);
+        page.figures(figures.iter().map(|(drawing, caption)| (drawing, &**caption)));
+        page.say(
+            "NeNA: Endesfelder et al., Histochem. Cell Biol. 141:629 (2014). \
+             Fourier ring correlation: Nieuwenhuizen et al., Nature Methods 10:557 (2013).",
+        );
+        page.end("")
     }
-    page.heading("Precision and resolution");
-    page.table(&precision(report));
-    page.heading("Quantities");
-    match report.quantities.is_empty() {
-        true => page.say("The table has none of the columns that are described here."),
-        false => page.table(&quantities(report)),
-    }
-    page.heading("Charts");
-    let figures = charts::of(report);
-    page.figures(figures.iter().map(|(drawing, caption)| (drawing, &**caption)));
-    page.say(
-        "NeNA: Endesfelder et al., Histochem. Cell Biol. 141:629 (2014). \
-         Fourier ring correlation: Nieuwenhuizen et al., Nature Methods 10:557 (2013).",
-    );
-    page.end("")
 }
 
 /// The picture, if there is one.
