@@ -11,7 +11,7 @@ use crate::words::output::Writing;
 use crate::words::report::ReportArguments;
 use crate::words::written::WrittenFile;
 use spotfit::Length;
-use spotfit::astigmatism::file::load_with_pixel_size;
+use spotfit::astigmatism::file::load;
 use spotfit::astigmatism::find::Measure;
 use spotfit::record::calibration;
 use spotfit::steps::z::{self, ZOptions};
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &ZArguments) -> Result<(), CliError> {
     output.reads("calibration", &arguments.calibration)?;
     // Where it cannot be read, the operation says so.
     if let (Some(record), Ok(finder)) =
-        (output.record_mut(), load_with_pixel_size(&arguments.calibration, pixel_size))
+        (output.record_mut(), load(&arguments.calibration, pixel_size))
     {
         record.calibration = Some(calibration(&finder));
     }
