@@ -119,9 +119,7 @@ fn of_halves(table: &Table, fits: Vec<BeadFit<'_>>, zero: f64, squares: f64) -> 
 }
 
 fn check(beads: &[BeadStack], options: &PsfCalibrationOptions) -> Result<(), PsfError> {
-    let number = |name, value, good, range| {
-        if good { Ok(()) } else { Err(PsfError::Number { name, value, range }) }
-    };
+    let number = PsfError::check;
     let PsfCalibrationOptions { step, rounds, worst, threads, .. } = *options;
     let few = threads <= MOST_THREADS;
     number("the number of threads", threads as f64, few, "0 to 1024")?;
