@@ -6,24 +6,16 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum CrowdError {
-    /// There are not as many pixels as the size says.
-    #[error("a frame of {width} × {height} pixels cannot have {found} values")]
-    Pixels {
+    /// There are not as many numbers as pixels.
+    #[error("a frame of {width} × {height} pixels cannot have {found} {what}")]
+    Count {
+        /// What the numbers are.
+        what: &'static str,
         /// Pixels in a row.
         width: usize,
         /// Rows.
         height: usize,
-        /// Values given.
-        found: usize,
-    },
-    /// There are not as many read variances as pixels.
-    #[error("a frame of {width} × {height} pixels cannot have {found} read variances")]
-    Variances {
-        /// Pixels in a row.
-        width: usize,
-        /// Rows.
-        height: usize,
-        /// Variances given.
+        /// Numbers given.
         found: usize,
     },
     /// A read variance is negative, not finite or above 10⁹.
@@ -68,4 +60,16 @@ pub enum CrowdError {
         /// What it may be.
         range: &'static str,
     },
+}
+
+impl CrowdError {
+    /// Refuses an option unless it is good.
+    pub(crate) fn check(
+        name: &'static str,
+        value: f64,
+        good: bool,
+        range: &'static str,
+    ) -> Result<(), Self> {
+        if good { Ok(()) } else { Err(Self::Option { name, value, range }) }
+    }
 }

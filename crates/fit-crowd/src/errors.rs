@@ -6,7 +6,6 @@ use crate::emitter::{Emitter, EmitterErrors};
 use crate::moves::split::direction;
 use crate::sandwich::factors;
 use crate::scene::Scene;
-use crate::score::Score;
 use crate::setup::Third;
 use crate::spot::Spot;
 use crate::system::{BLOCK, Inverse};
@@ -15,27 +14,19 @@ use crate::trial::Trial;
 /// Reports the emitters of a scene whose model is evaluated, in the coordinates of the frame.
 pub(crate) fn report(
     scene: &mut Scene,
-    score: &mut Score,
     trial: &mut Trial,
-    patch: &mut Vec<f32>,
     origin: [usize; 2],
     into: &mut Vec<Emitter>,
 ) {
     let first = into.len();
-    scores(scene, score, trial, patch, into);
+    scores(scene, trial, into);
     for emitter in &mut into[first..] {
         emitter.x += origin[0] as f64;
         emitter.y += origin[1] as f64;
     }
 }
 
-fn scores(
-    scene: &mut Scene,
-    score: &mut Score,
-    trial: &mut Trial,
-    patch: &mut Vec<f32>,
-    into: &mut Vec<Emitter>,
-) {
+fn scores(scene: &mut Scene, trial: &mut Trial, into: &mut Vec<Emitter>) {
     // All that patches share: information that lacks a part of it states errors that are none.
     scene.assemble(scene.setup.whole_coupling());
     if !(scene.equations.system.factorize(0.0) || scene.equations.system.factorize(1e-6)) {
@@ -50,17 +41,15 @@ fn scores(
                 background: f64::INFINITY,
                 of_photons_and_sigma: 0.0,
             };
-            let emitter = emitter(scene, score, trial, patch, number, errors);
-            into.push(emitter);
+            into.push(emitter(scene, trial, number, errors));
         }
         return;
     }
     let system = core::mem::take(&mut scene.equations.system);
     let inverse = system.invert();
     for number in 0..scene.spots.len() {
-        let errors = errors(scene, &inverse, number, patch);
-        let emitter = emitter(scene, score, trial, patch, number, errors);
-        into.push(emitter);
+        let errors = errors(scene, &inverse, number, &mut trial.patch);
+        into.push(emitter(scene, trial, number, errors));
     }
     scene.equations.system = system;
 }
@@ -115,20 +104,13 @@ fn background_error(scene: &Scene, inverse: &Inverse<'_>, number: usize) -> f64 
     variance.max(0.0).sqrt()
 }
 
-fn emitter(
-    scene: &Scene,
-    score: &mut Score,
-    trial: &mut Trial,
-    patch: &mut Vec<f32>,
-    number: usize,
-    errors: EmitterErrors,
-) -> Emitter {
+fn emitter(scene: &Scene, trial: &mut Trial, number: usize, errors: EmitterErrors) -> Emitter {
     let Spot { is, cell, settled, .. } = scene.spots[number];
     let reach = scene.setup.nuisance() * scene.setup.nuisance();
     let around = scene.spots.iter().filter(|spot| spot.distance2(is.x, is.y) < reach).count() - 1;
     let [column, row] = pixel(scene, number);
     let significance = scene.spots[number].split.unwrap_or_else(|| {
-        let split = direction(scene, score, trial, number, patch);
+        let split = direction(scene, trial, number);
         split.map_or(0.0, |direction| direction.significance)
     });
     let [sigma_x, sigma_y] = scene.setup.shape.widths(cell, is.third);

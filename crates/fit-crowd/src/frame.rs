@@ -29,7 +29,7 @@ impl<'a> CrowdFrame<'a> {
     /// A frame of `width`·`height` pixels, row by row.
     ///
     /// # Errors
-    /// [`CrowdError::Pixels`] or [`CrowdError::Variances`] if there are not as many numbers as pixels,
+    /// [`CrowdError::Count`] if there are not as many numbers as pixels,
     /// [`CrowdError::Variance`] if a variance is negative or not finite where the pixel is.
     pub fn new(
         width: usize,
@@ -39,7 +39,8 @@ impl<'a> CrowdFrame<'a> {
     ) -> Result<Self, CrowdError> {
         let needed = width.checked_mul(height);
         if needed != Some(electrons.len()) {
-            return Err(CrowdError::Pixels { width, height, found: electrons.len() });
+            let (what, found) = ("values", electrons.len());
+            return Err(CrowdError::Count { what, width, height, found });
         }
         let wrong = |variance: f32| !(0.0..=MOST_ELECTRONS).contains(&variance);
         match read_variance {
@@ -48,7 +49,8 @@ impl<'a> CrowdFrame<'a> {
             }
             ReadVariance::Each(variances) => {
                 if variances.len() != electrons.len() {
-                    return Err(CrowdError::Variances { width, height, found: variances.len() });
+                    let (what, found) = ("read variances", variances.len());
+                    return Err(CrowdError::Count { what, width, height, found });
                 }
                 let all = variances.iter().zip(electrons).enumerate();
                 for (at, (&variance, &pixel)) in all {

@@ -28,10 +28,8 @@ impl WidthCurve {
     /// [`CrowdError::Option`] if the range is empty or infinite, or if a width is not 0.4 to 8 pixels somewhere in it.
     pub fn through(range: [f64; 2], widths: impl Fn(f64) -> [f64; 2]) -> Result<Self, CrowdError> {
         let [low, high] = range;
-        if !(low.is_finite() && high.is_finite() && low < high) {
-            let (name, range) = ("the upper end of z", "finite and above the lower one");
-            return Err(CrowdError::Option { name, value: high, range });
-        }
+        let good = low.is_finite() && high.is_finite() && low < high;
+        CrowdError::check("the upper end of z", high, good, "finite and above the lower one")?;
         let mut curve = Self { range, coefficients: [[0.0; TERMS]; 2] };
         let share = 2.0 / TERMS as f64;
         for node in 0..TERMS {
@@ -49,10 +47,8 @@ impl WidthCurve {
         for sample in 0..SAMPLES {
             let t = -1.0 + 2.0 * sample as f64 / (SAMPLES - 1) as f64;
             for [width, _] in curve.at(curve.height(t)) {
-                if !(WIDTHS[0]..=WIDTHS[1]).contains(&width) {
-                    let name = "a width";
-                    return Err(CrowdError::Option { name, value: width, range: WIDTHS_SAID });
-                }
+                let good = (WIDTHS[0]..=WIDTHS[1]).contains(&width);
+                CrowdError::check("a width", width, good, WIDTHS_SAID)?;
             }
         }
         Ok(curve)

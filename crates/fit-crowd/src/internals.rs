@@ -6,7 +6,6 @@ use crate::frame::CrowdFrame;
 use crate::options::CrowdOptions;
 use crate::rect::Rect;
 use crate::scene::Scene;
-use crate::score::Score;
 use crate::setup::Setup;
 use crate::spot::Emission;
 use crate::trial::Trial;
@@ -128,10 +127,9 @@ impl JointFit {
     /// The emitters, with their errors.
     pub fn emitters(&mut self) -> Vec<Emitter> {
         let scene = &mut self.0;
-        let (mut score, mut trial) = (Score::default(), Trial::new(scene));
-        let (mut patch, mut emitters) = (Vec::new(), Vec::new());
+        let (mut trial, mut emitters) = (Trial::new(scene), Vec::new());
         scene.spots.iter_mut().for_each(|spot| spot.settled = true);
-        report(scene, &mut score, &mut trial, &mut patch, [0, 0], &mut emitters);
+        report(scene, &mut trial, [0, 0], &mut emitters);
         emitters
     }
 }

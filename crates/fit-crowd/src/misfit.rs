@@ -50,13 +50,9 @@ impl Misfit {
     pub fn new(nodes: &[MisfitShares]) -> Result<Self, CrowdError> {
         let numbers = nodes.iter().flat_map(|node| node.shares.into_iter().chain([node.moment]));
         let bad = numbers.clone().find(|&number| !(number >= 0.0 && number.is_finite()));
-        if nodes.is_empty() {
-            let range = "1 or more";
-            return Err(CrowdError::Option { name: "heights of a misfit", value: 0.0, range });
-        }
-        if let Some(value) = bad {
-            return Err(CrowdError::Option { name: "misfit", value, range: "0 or more" });
-        }
+        let count = nodes.len();
+        CrowdError::check("heights of a misfit", count as f64, count > 0, "1 or more")?;
+        CrowdError::check("misfit", bad.unwrap_or(0.0), bad.is_none(), "0 or more")?;
         Ok(Self { nodes: nodes.into() })
     }
 

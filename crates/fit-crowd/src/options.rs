@@ -57,11 +57,7 @@ impl CrowdOptions {
     /// [`CrowdError::Option`] for the first that is out of range.
     pub fn validate(&self) -> Result<(), CrowdError> {
         let check = |name, value: f64, low: f64, high: f64, range| {
-            if (low..=high).contains(&value) {
-                Ok(())
-            } else {
-                Err(CrowdError::Option { name, value, range })
-            }
+            CrowdError::check(name, value, (low..=high).contains(&value), range)
         };
         let [least, most] = WIDTHS;
         let width = |width| check("width", width, least, most, WIDTHS_SAID);
@@ -72,9 +68,7 @@ impl CrowdOptions {
         }
         check("false_rate", self.false_rate, 1e-6, 1e5, "1e-6 to 1e5")?;
         check("false_splits", self.false_splits, 1e-9, 0.5, "1e-9 to 0.5")?;
-        if self.most == 0 {
-            return Err(CrowdError::Option { name: "most", value: 0.0, range: "1 or more" });
-        }
+        CrowdError::check("most", self.most as f64, self.most > 0, "1 or more")?;
         if let Some(WindowLimit { most, side }) = self.window {
             check("window.most", most as f64, 1.0, f64::MAX, "1 or more")?;
             check("window.side", side, f64::MIN_POSITIVE, f64::INFINITY, "above 0")?;

@@ -7,7 +7,6 @@ use crate::maps::{Maps, Peak};
 use crate::moves::{add::add, merge::merge, room, split::split};
 use crate::rect::Rect;
 use crate::scene::{Scene, TOLERANCE};
-use crate::score::Score;
 use crate::setup::Setup;
 use crate::spot::Emission;
 use crate::start::start;
@@ -46,11 +45,9 @@ impl Regions {
 pub(crate) struct Region {
     scene: Scene,
     maps: Maps,
-    score: Score,
     trial: Trial,
     starts: Vec<Emission>,
     peaks: Vec<Peak>,
-    patch: Vec<f32>,
 }
 
 impl Region {
@@ -58,15 +55,7 @@ impl Region {
         let maps = Maps::new(&setup);
         let scene = Scene::new(setup);
         let trial = Trial::new(&scene);
-        Self {
-            scene,
-            maps,
-            score: Score::default(),
-            trial,
-            starts: Vec::new(),
-            peaks: Vec::new(),
-            patch: Vec::new(),
-        }
+        Self { scene, maps, trial, starts: Vec::new(), peaks: Vec::new() }
     }
 
     /// Finds and fits the emitters of a part of a frame. The search begins with `starts`, the brightest first; `hidden` is masked.
@@ -79,7 +68,7 @@ impl Region {
         hidden: &[Rect],
         into: &mut Vec<Emitter>,
     ) {
-        let Self { scene, maps, score, trial, starts, peaks, patch } = self;
+        let Self { scene, maps, trial, starts, peaks } = self;
         scene.resize(rect.size);
         let floor = scene.field.take(frame, rect, &mut scene.variance);
         if floor.is_infinite() {
@@ -94,19 +83,19 @@ impl Region {
         scene.origin = rect.origin.map(|at| at as f64);
         let [left, top] = scene.origin;
         starts.extend(emissions.map(|is| Emission { x: is.x - left, y: is.y - top, ..is }));
-        let (mut full, mut settled) = start(scene, starts, patch);
+        let (mut full, mut settled) = start(scene, starts, &mut trial.patch);
         for round in 0..ROUNDS {
             let mut moves = 0;
             if round > 0 {
-                let (added, no_room) = add(scene, maps, score, trial, peaks);
+                let (added, no_room) = add(scene, maps, trial, peaks);
                 full |= no_room;
                 moves += added;
                 if added > 0 {
                     scene.iterate();
                 }
             }
-            moves += split(scene, score, trial, patch);
-            moves += merge(scene, score, trial);
+            moves += split(scene, trial);
+            moves += merge(scene, trial);
             if moves == 0 && round > 0 {
                 break;
             }
@@ -121,7 +110,7 @@ impl Region {
                 (lacking, settled) = (gone, still);
                 scene.spots.iter_mut().for_each(|spot| spot.settled = false);
             }
-            lacking.extend(room::wanted(scene, maps, score, trial, patch));
+            lacking.extend(room::wanted(scene, maps, trial));
         }
         for spot in &mut scene.spots {
             spot.settled = (settled || spot.settled) && !full;
@@ -130,7 +119,7 @@ impl Region {
             return;
         }
         let first = into.len();
-        report(scene, score, trial, patch, rect.origin, into);
+        report(scene, trial, rect.origin, into);
         if let Some(window) = scene.setup.window {
             let in_frame = |[x, y]: [f64; 2]| [x + left, y + top];
             let lacking: Vec<[f64; 2]> = lacking.into_iter().map(in_frame).collect();

@@ -62,9 +62,7 @@ impl SplineImage {
         step: f64,
         zero: f64,
     ) -> Result<Self, CrowdError> {
-        let check = |name, value: f64, good, range| {
-            if good { Ok(()) } else { Err(CrowdError::Option { name, value, range }) }
-        };
+        let check = CrowdError::check;
         let [planes, rows, columns] = shape;
         check("planes", planes as f64, planes >= 4, "4 or more")?;
         for (name, count) in [("rows", rows), ("columns", columns)] {
@@ -104,9 +102,7 @@ impl SplineImage {
         counts: [usize; 2],
         images: Vec<Self>,
     ) -> Result<Self, CrowdError> {
-        let check = |name, value: f64, good, range| {
-            if good { Ok(()) } else { Err(CrowdError::Option { name, value, range }) }
-        };
+        let check = CrowdError::check;
         let count = images.len();
         let needed = counts[0].checked_mul(counts[1]).filter(|&needed| needed > 0);
         check("cells", count as f64, needed == Some(count), "columns × rows")?;

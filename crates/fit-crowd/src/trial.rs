@@ -4,6 +4,7 @@ use crate::equations::Equations;
 use crate::field::Field;
 use crate::patch::PARAMETERS;
 use crate::scene::{DAMPING, Scene};
+use crate::score::Score;
 use crate::spot::{Emission, Spot};
 use crate::system::BLOCK;
 
@@ -30,6 +31,9 @@ pub(crate) struct Trial {
     order: Vec<usize>,
     before: Vec<Emission>,
     pub(crate) equations: Equations,
+    /// What tells whether one is worth it, and room for functions of a patch.
+    pub(crate) score: Score,
+    pub(crate) patch: Vec<f32>,
 }
 
 impl Trial {
@@ -41,6 +45,8 @@ impl Trial {
             order: Vec::new(),
             before: Vec::new(),
             equations: Equations::new(scene.setup.geometry),
+            score: Score::default(),
+            patch: Vec::new(),
         }
     }
 

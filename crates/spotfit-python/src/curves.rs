@@ -14,7 +14,7 @@ use spotfit::BatchError;
 use spotfit::model::answers::{AnswerColumn, FitAnswers};
 use spotfit::model::{
     CurveFitter, CurveLimits, CurveOptions, CurveStart, Curves, Model, ModelError, NoiseFits,
-    Points, Values,
+    Points, Sharing, Values,
 };
 
 use crate::answers;
@@ -391,7 +391,8 @@ impl Task {
         let noise = self.noise.part(count, start, end);
         let found = self.model.fit_noise(&self.fitter, &curves, from, options, &noise)?;
         let (model, fitter) = (&self.model, &self.fitter);
-        let answers = self.answers.columns_of(model, fitter, &curves, &found, options)?;
+        let answers =
+            self.answers.columns(model, fitter, &curves, &found, options, &Sharing::default())?;
         Ok((found, answers))
     }
 }

@@ -105,8 +105,7 @@ pub(crate) fn fit_shared<'py>(
                 model.fit_shared_noise(&fitter, curves, start, &chosen, &sharing, &noise)?;
             let shared = found.fits.shared.clone();
             let found = found.into_fits();
-            let columns =
-                answers.columns_beside(&model, &fitter, curves, &found, &chosen, &sharing)?;
+            let columns = answers.columns(&model, &fitter, curves, &found, &chosen, &sharing)?;
             Ok((shared, found, columns))
         })
     })?;

@@ -3,7 +3,6 @@
 use super::HOPE;
 use crate::maps::{Maps, Peak};
 use crate::scene::Scene;
-use crate::score::Score;
 use crate::spot::{Emission, Spot};
 use crate::trial::Trial;
 
@@ -20,7 +19,6 @@ const NEAR: f64 = 2.0;
 pub(crate) fn add(
     scene: &mut Scene,
     maps: &mut Maps,
-    score: &mut Score,
     trial: &mut Trial,
     peaks: &mut Vec<Peak>,
 ) -> (usize, bool) {
@@ -29,7 +27,7 @@ pub(crate) fn add(
     let room = scene.setup.room(scene.size[0] * scene.size[1]);
     let mut added = 0;
     for peak in peaks.iter() {
-        let Some((is, needed)) = candidate(scene, maps, score, trial, peak) else { continue };
+        let Some((is, needed)) = candidate(scene, maps, trial, peak) else { continue };
         if scene.spots.len() >= room {
             return (added, true);
         }
@@ -44,7 +42,6 @@ pub(crate) fn add(
 pub(crate) fn candidate(
     scene: &Scene,
     maps: &Maps,
-    score: &mut Score,
     trial: &mut Trial,
     peak: &Peak,
 ) -> Option<(Emission, f64)> {
@@ -63,9 +60,8 @@ pub(crate) fn candidate(
     let mut look = |plane: usize, best: &mut Option<(f64, f64, f64, f64)>| {
         let (third, patch) = maps.plane(plane);
         let weighted = &mut trial.equations.weighted;
-        let Some(found) = score.of(scene, weighted, [x, y], (corner, patch), 1, None) else {
-            return;
-        };
+        let found = trial.score.of(scene, weighted, [x, y], (corner, patch), 1, None);
+        let Some(found) = found else { return };
         let information = found.information[0][0];
         let variance = 1.0 + information * apparent;
         let significance = found.score[0] / (information * variance).sqrt();

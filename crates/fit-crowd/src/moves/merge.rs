@@ -1,7 +1,6 @@
 //! Emitters that do not pay.
 
 use crate::scene::Scene;
-use crate::score::Score;
 use crate::spot::Emission;
 use crate::trial::Trial;
 
@@ -11,12 +10,12 @@ const NEAR: f64 = 1.6;
 const WEAK: f64 = 2.0;
 
 /// Merges pairs and deletes weak emitters where that costs less than they must bring; returns how many went.
-pub(crate) fn merge(scene: &mut Scene, score: &mut Score, trial: &mut Trial) -> usize {
-    pairs(scene, score, trial) + weak(scene, score, trial)
+pub(crate) fn merge(scene: &mut Scene, trial: &mut Trial) -> usize {
+    pairs(scene, trial) + weak(scene, trial)
 }
 
 /// The variance of an emitter's score, of noise and of the misfit of the others.
-fn variance(scene: &Scene, score: &mut Score, trial: &mut Trial, number: usize) -> f64 {
+fn variance(scene: &Scene, trial: &mut Trial, number: usize) -> f64 {
     let spot = &scene.spots[number];
     let others = scene.spots.iter().enumerate().filter(|&(at, _)| at != number);
     let place = [spot.is.x, spot.is.y];
@@ -25,11 +24,11 @@ fn variance(scene: &Scene, score: &mut Score, trial: &mut Trial, number: usize) 
         return 1.0;
     }
     let weighted = &mut trial.equations.weighted;
-    let found = score.of(scene, weighted, place, (spot.corner, &spot.patch), 1, Some(number));
+    let found = trial.score.of(scene, weighted, place, (spot.corner, &spot.patch), 1, Some(number));
     1.0 + found.map_or(0.0, |found| found.information[0][0]) * apparent
 }
 
-fn pairs(scene: &mut Scene, score: &mut Score, trial: &mut Trial) -> usize {
+fn pairs(scene: &mut Scene, trial: &mut Trial) -> usize {
     let near = NEAR * scene.setup.sigma;
     let needed = -scene.setup.thresholds.split;
     let mut pairs: Vec<(f64, [f64; 2], [f64; 2])> = Vec::new();
@@ -64,13 +63,13 @@ fn pairs(scene: &mut Scene, score: &mut Score, trial: &mut Trial) -> usize {
         };
         let removed = [first.min(second), first.max(second)];
         let dimmer = if a.photons < b.photons { first } else { second };
-        let needed = needed * variance(scene, score, trial, dimmer);
+        let needed = needed * variance(scene, trial, dimmer);
         merged += usize::from(trial.attempt(scene, &removed, &[both], needed));
     }
     merged
 }
 
-fn weak(scene: &mut Scene, score: &mut Score, trial: &mut Trial) -> usize {
+fn weak(scene: &mut Scene, trial: &mut Trial) -> usize {
     let threshold = scene.setup.thresholds.birth;
     let mut deleted = 0;
     let mut number = scene.spots.len();
@@ -80,7 +79,7 @@ fn weak(scene: &mut Scene, score: &mut Score, trial: &mut Trial) -> usize {
         let functions = 1;
         trial.equations.weighted.weigh(&scene.field, spot.corner, &spot.patch, functions);
         let own = trial.equations.weighted.with(spot.corner, &spot.patch, functions)[0][0];
-        let variance = variance(scene, score, trial, number);
+        let variance = variance(scene, trial, number);
         if scene.spots[number].is.photons * own.sqrt() < WEAK * (threshold * variance).sqrt() {
             deleted += usize::from(trial.attempt(scene, &[number], &[], -threshold * variance));
         }

@@ -4,7 +4,6 @@ use super::{add, split};
 use crate::limit::WindowLimit;
 use crate::maps::Maps;
 use crate::scene::{Scene, TOLERANCE};
-use crate::score::Score;
 use crate::spot::Emission;
 use crate::trial::Trial;
 
@@ -36,16 +35,10 @@ pub(crate) fn enforce(limit: &WindowLimit, scene: &mut Scene) -> Option<(Vec<[f6
 }
 
 /// The places where one emitter more would pay, and finds no room.
-pub(crate) fn wanted(
-    scene: &mut Scene,
-    maps: &mut Maps,
-    score: &mut Score,
-    trial: &mut Trial,
-    patch: &mut Vec<f32>,
-) -> Vec<[f64; 2]> {
+pub(crate) fn wanted(scene: &mut Scene, maps: &mut Maps, trial: &mut Trial) -> Vec<[f64; 2]> {
     let mut places = Vec::new();
     for number in 0..scene.spots.len() {
-        let halves = split::halves(scene, score, trial, number, patch);
+        let halves = split::halves(scene, trial, number);
         let Some((halves, needed)) = halves else { continue };
         let Emission { x, y, .. } = scene.spots[number].is;
         if !scene.setup.allows(&scene.spots, Some(number), &halves)
@@ -58,7 +51,7 @@ pub(crate) fn wanted(
     maps.of_residuals(scene);
     maps.peaks(scene, add::LEAST, &mut peaks);
     for peak in &peaks {
-        let Some((is, needed)) = add::candidate(scene, maps, score, trial, peak) else {
+        let Some((is, needed)) = add::candidate(scene, maps, trial, peak) else {
             continue;
         };
         if !scene.setup.allows(&scene.spots, None, &[is]) && trial.pays(scene, &[], &[is], needed) {

@@ -2,7 +2,7 @@
 
 use super::HOPE;
 use crate::scene::Scene;
-use crate::score::{Effective, Score};
+use crate::score::Effective;
 use crate::spot::{Emission, Spot, clear_margin};
 use crate::trial::Trial;
 
@@ -30,13 +30,8 @@ pub(crate) struct Direction {
 
 /// The significance of splitting an emitter: two halves at ±δ·(c, s) are, to second order, the emitter plus
 /// ½δ²·A·(c²·g_xx + 2cs·g_xy + s²·g_yy).
-pub(crate) fn direction(
-    scene: &Scene,
-    score: &mut Score,
-    trial: &mut Trial,
-    number: usize,
-    patch: &mut Vec<f32>,
-) -> Option<Direction> {
+pub(crate) fn direction(scene: &Scene, trial: &mut Trial, number: usize) -> Option<Direction> {
+    let Trial { score, equations, patch, .. } = trial;
     let setup = &scene.setup;
     let geometry = setup.geometry;
     let Spot { is, cell, corner, .. } = scene.spots[number];
@@ -47,8 +42,7 @@ pub(crate) fn direction(
         *value *= is.photons as f32;
     }
     clear_margin(patch, geometry);
-    let found =
-        score.of(scene, &mut trial.equations.weighted, [is.x, is.y], (corner, patch), 3, None)?;
+    let found = score.of(scene, &mut equations.weighted, [is.x, is.y], (corner, patch), 3, None)?;
     let least = if setup.is_flat() { 0.0 } else { INDEPENDENT };
     best(&found, least, setup.apparent_moment(&is))
 }
@@ -85,12 +79,7 @@ fn best(found: &Effective, least: f64, apparent: f64) -> Option<Direction> {
 }
 
 /// Splits emitters that changed, where that pays; returns how many.
-pub(crate) fn split(
-    scene: &mut Scene,
-    score: &mut Score,
-    trial: &mut Trial,
-    patch: &mut Vec<f32>,
-) -> usize {
+pub(crate) fn split(scene: &mut Scene, trial: &mut Trial) -> usize {
     let room = scene.setup.room(scene.size[0] * scene.size[1]);
     let mut splits = 0;
     // Those that a split makes are asked in the next round.
@@ -103,7 +92,7 @@ pub(crate) fn split(
         if !changed[number] || scene.spots.len() >= room {
             continue;
         }
-        let Some((halves, needed)) = halves(scene, score, trial, number, patch) else { continue };
+        let Some((halves, needed)) = halves(scene, trial, number) else { continue };
         if scene.setup.allows(&scene.spots, Some(number), &halves) {
             splits += usize::from(trial.attempt(scene, &[number], &halves, needed));
         }
@@ -114,12 +103,10 @@ pub(crate) fn split(
 /// The two that an emitter hopes to be, and by how much the deviance must fall for them.
 pub(crate) fn halves(
     scene: &mut Scene,
-    score: &mut Score,
     trial: &mut Trial,
     number: usize,
-    patch: &mut Vec<f32>,
 ) -> Option<([Emission; 2], f64)> {
-    let found = direction(scene, score, trial, number, patch)?;
+    let found = direction(scene, trial, number)?;
     scene.spots[number].split = Some(found.significance);
     let needed = scene.setup.thresholds.split;
     if found.significance < HOPE * needed.sqrt() {

@@ -193,7 +193,7 @@ fn wrong_arguments_are_told() {
     assert_eq!(error.to_string(), "the read variance at (1, 1) is NaN, not 0 to 1e9");
     assert!(matches!(
         CrowdFrame::new(4, 3, &pixels, ReadVariance::Each(&variances[1..])),
-        Err(CrowdError::Variances { found: 11, .. })
+        Err(CrowdError::Count { what: "read variances", found: 11, .. })
     ));
     let options = CrowdOptions::default();
     assert!(matches!(CrowdFinder::new(0, 4, &options), Err(CrowdError::FrameSize { .. })));

@@ -9,7 +9,7 @@ use fit_tests::effort;
 use ndarray::Array2;
 use spotfit::Backend;
 use spotfit::model::answers::{AnswerColumn, AnswerValues, ComparedModel, FitAnswers};
-use spotfit::model::{CurveFitter, CurveNoise, Loss, LossScale, Model};
+use spotfit::model::{CurveFitter, CurveNoise, Loss, LossScale, Model, Sharing};
 
 use crate::noise_simulated::{MODELS, SETS};
 
@@ -30,7 +30,7 @@ fn answers(
     let start = case.start();
     let found = model.fit_noise(&fitter, &curves, start[..].into(), &options, noise);
     let found = found.expect("fits");
-    let columns = asked.columns_of(model, &fitter, &curves, &found, &options);
+    let columns = asked.columns(model, &fitter, &curves, &found, &options, &Sharing::default());
     (found, columns.expect("answers"))
 }
 

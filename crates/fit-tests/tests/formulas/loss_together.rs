@@ -146,7 +146,7 @@ fn answers(
     let start = CurveStart::Shared(start);
     let found = model.fit_shared_noise(&fitter, curves, start, options, sharing, &noise);
     let found = found.expect("fits").into_fits();
-    let columns = asked.columns_beside(model, &fitter, curves, &found, options, sharing);
+    let columns = asked.columns(model, &fitter, curves, &found, options, sharing);
     (found, columns.expect("answers"))
 }
 

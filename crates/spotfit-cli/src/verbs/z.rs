@@ -10,7 +10,7 @@ use crate::words::output::Writing;
 use crate::words::report::ReportArguments;
 use crate::words::written::WrittenFile;
 use spotfit::Length;
-use spotfit::astigmatism::file::load_with_pixel_size;
+use spotfit::astigmatism::file::load;
 use spotfit::record;
 use spotfit::steps::side;
 use spotfit::steps::z::{self, ZOptions};
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &ZArguments) -> Result<(), CliError> {
     output.reads("calibration", calibration)?;
     // Where it cannot be read, the operation says so.
     if let (Some(record), Ok(finder)) =
-        (output.record_mut(), load_with_pixel_size(calibration, pixel_size))
+        (output.record_mut(), load(calibration, pixel_size))
     {
         record.calibration = Some(record::calibration(&finder));
     }

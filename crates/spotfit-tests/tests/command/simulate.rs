@@ -490,7 +490,7 @@ fn simulated_beads_calibrate_simulated_movies() {
         [&"--baseline", &"100", &"--sensitivity", &"1", &"--read-noise", &"1.5"];
     let with_camera = |words: &[&dyn AsRef<OsStr>]| succeeds(&[words, &camera].concat());
     with_camera(&[&"calibrate", &beads, &"--step", &"20", &"-o", &calibration]);
-    let finder = load(&calibration).expect("a calibration");
+    let finder = load(&calibration, None).expect("a calibration");
     let mut worst = 0.0f64;
     for z in (-500..=500).step_by(10).map(f64::from) {
         let sigma = Defocus::default().widths(1.3, z);

@@ -139,7 +139,7 @@ fn mutated_files_do_no_harm() {
                        Y Coefficients:\n- 1.1e-17\n- 2.9e-15\n- -8.0e-13\n- -2.0e-9\n- 1.2e-5\n- -1.6e-3\n- 1.2\n\
                        Magnification factor: 0.79\nStep size in nm: 10.0\nNumber of frames: 101\n";
     attack("calibration", calibration.as_bytes(), 1 << 20, |bytes| {
-        let Ok(finder) = file::read(bytes) else { return false };
+        let Ok(finder) = file::read(bytes, None) else { return false };
         let widths = SpotWidths { sigma: [1.3, 1.5], errors: [0.05, 0.05], correlation: 0.0 };
         let depth = finder.find(&widths);
         let finite = [depth.z, depth.error, depth.distance].iter().all(|number| number.is_finite());

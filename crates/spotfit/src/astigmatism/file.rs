@@ -53,24 +53,12 @@ pub enum CalibrationFileError {
 /// times "Step size in nm"), or 500 nm if these are missing. If the curves are not unique in this range, the widest
 /// range in which they are is taken.
 ///
-/// Widths are in pixels, but in nanometres from Picasso 1.0 on (`picasso_format: '1.0'`): then the pixel size must be
-/// in the file (`Pixelsize`), or be given to [`read_with_pixel_size`].
+/// Widths are in pixels, but in nanometres from Picasso 1.0 on (`picasso_format: '1.0'`): then the size of a pixel in nanometres must be
+/// in the file (`Pixelsize`), or be given, which takes precedence.
 ///
 /// # Errors
 /// [`CalibrationFileError`].
-pub fn read(reader: impl Read) -> Result<Finder, CalibrationFileError> {
-    read_with_pixel_size(reader, None)
-}
-
-/// Reads a calibration for a camera whose pixels have this size in nanometres, which takes precedence over the file:
-/// see [`read`]. Only calibrations with widths in nanometres need it.
-///
-/// # Errors
-/// [`CalibrationFileError`].
-pub fn read_with_pixel_size(
-    reader: impl Read,
-    pixel_size: Option<f64>,
-) -> Result<Finder, CalibrationFileError> {
+pub fn read(reader: impl Read, pixel_size: Option<f64>) -> Result<Finder, CalibrationFileError> {
     let documents = yaml::read(reader)?;
     let get = |key: &'static str| documents.iter().rev().find_map(|document| document.get(key));
     let number = |key: &'static str| -> Result<Option<f64>, CalibrationFileError> {
@@ -138,20 +126,12 @@ pub fn read_with_pixel_size(
 ///
 /// # Errors
 /// [`CalibrationFileError`].
-pub fn load(path: impl AsRef<Path>) -> Result<Finder, CalibrationFileError> {
-    load_with_pixel_size(path, None)
-}
-
-/// Reads a calibration from a file, for pixels of this size in nanometres: see [`read_with_pixel_size`].
-///
-/// # Errors
-/// [`CalibrationFileError`].
-pub fn load_with_pixel_size(
+pub fn load(
     path: impl AsRef<Path>,
     pixel_size: Option<f64>,
 ) -> Result<Finder, CalibrationFileError> {
     let file = File::open(path).map_err(YamlError::from)?;
-    read_with_pixel_size(std::io::BufReader::new(file), pixel_size)
+    read(std::io::BufReader::new(file), pixel_size)
 }
 
 /// A list of as many finite numbers.

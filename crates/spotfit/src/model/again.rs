@@ -38,7 +38,7 @@ impl Model {
             }
             let copies = Copies::of(curves, 1, &rows);
             let own = options_of(options, &rows);
-            for start in self.starts_again(fitter, &copies.curves(), &own, turn)? {
+            for start in self.starts(fitter, &copies.curves(), &own, turn)? {
                 let start = start.view().into();
                 let others = fitter.fit(&self.formula, &copies.curves(), start, &own)?;
                 let better = rows.iter().enumerate().filter(|(at, fit)| {

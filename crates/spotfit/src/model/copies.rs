@@ -58,11 +58,15 @@ impl Copies {
             &Places::Grid { width, height } => Points::Grid { width, height },
             Places::Index => Points::Index,
         };
-        let curves = Curves::new(self.data.view(), places);
-        match &self.weights {
-            Some(weights) => curves.with_weights(weights.view()),
-            None => curves,
-        }
+        weighted(Curves::new(self.data.view(), places), self.weights.as_ref())
+    }
+}
+
+/// Curves with these weights in place of theirs, if there are any.
+pub(super) fn weighted<'a>(curves: Curves<'a>, weights: Option<&'a Array2<f64>>) -> Curves<'a> {
+    match weights {
+        Some(weights) => curves.with_weights(weights.view()),
+        None => curves,
     }
 }
 
@@ -91,11 +95,17 @@ pub(super) fn within(parameters: &Array2<f64>, options: &CurveOptions) -> Array2
 
 /// The data and the weights of a data set; points that are left out have none.
 pub fn data_and_weights(curves: &Curves<'_>, fit: usize) -> [Vec<f64>; 2] {
-    let (mut data, mut weights) = (vec![0.0; curves.points()], vec![1.0; curves.points()]);
+    let mut data = vec![0.0; curves.points()];
     curves.data.row(fit, &mut data);
+    [data, weights_of(curves, fit)]
+}
+
+/// The weights of a data set, 0 for points that are left out.
+pub(super) fn weights_of(curves: &Curves<'_>, fit: usize) -> Vec<f64> {
+    let mut weights = vec![1.0; curves.points()];
     if let Some(values) = curves.weights {
         values.row(if values.shape()[0] == 1 { 0 } else { fit }, &mut weights);
         fit_curves::clean(&mut weights);
     }
-    [data, weights]
+    weights
 }

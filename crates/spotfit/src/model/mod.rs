@@ -334,7 +334,7 @@ impl Model {
             let fits = fitter.fit(&self.formula, curves, start, options)?;
             return Ok(ModelFits { names: self.parameters().to_vec(), fits });
         };
-        let mut starts = self.starts(fitter, curves, options)?.into_iter();
+        let mut starts = self.starts(fitter, curves, options, 0)?.into_iter();
         let first = starts.next().unwrap_or_default();
         let mut fits = fitter.fit(&self.formula, curves, first.view().into(), options)?;
         for start in starts {

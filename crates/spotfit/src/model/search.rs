@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use fit_formula::{Evaluator, Formula, Program, Role, Roles};
+use spotfit_locs::private::ends;
 
 use super::spectrum::Spectrum;
 
@@ -184,9 +185,7 @@ fn extent(part: &Program, points: &[Vec<f64>]) -> Extent {
 }
 
 fn extent_of(values: impl Iterator<Item = f64>) -> Extent {
-    let none = [f64::INFINITY, f64::NEG_INFINITY];
-    let finite = values.filter(|value| value.is_finite());
-    let [low, high] = finite.fold(none, |[low, high], x| [low.min(x), high.max(x)]);
+    let [low, high] = ends(values.filter(|value| value.is_finite()));
     if high > low { [low, high - low] } else { [if low.is_finite() { low } else { 0.0 }, 1.0] }
 }
 

@@ -1,6 +1,7 @@
 //! Start values from the data: of a few candidates for what a model is not linear in, with the best of all else.
 
 use fit_formula::{Axes, Evaluator, Formula, SplineAxis};
+use spotfit_locs::private::ends;
 
 use super::named::Kind;
 
@@ -206,16 +207,15 @@ fn power_of_two(number: f64) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+/// The sum of the products, one after the other.
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// Values to try for a parameter.
 fn choices(kind: Kind, image: bool, points: &[Vec<f64>], formula: &Formula) -> Vec<f64> {
     let range = |axis: usize| {
-        let of = points.iter().filter_map(|point| point.get(axis).copied());
-        let (low, high) =
-            of.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (x.min(low), x.max(high)));
+        let [low, high] = ends(points.iter().filter_map(|point| point.get(axis).copied()));
         if high > low { [low, high - low] } else { [low, 1.0] }
     };
     let scales = |axis: usize| -> Vec<f64> {

@@ -6,7 +6,9 @@ use fit_core::Estimator;
 use fit_cpu::BatchError;
 use fit_curves::{Frame, Sharing};
 use ndarray::Array2;
+use spotfit_locs::private::ends;
 
+use super::copies::weights_of;
 use super::named::{Kind, WaveParameters};
 use super::search::{self, Search};
 use super::spectrum::{Spectrum, spread};
@@ -43,26 +45,16 @@ impl Model {
         Ok(all.pop().unwrap_or_default())
     }
 
-    /// As many for each data set as are fitted.
+    /// As many for each data set as are fitted; of a formula, those of further candidates at each turn.
     pub(super) fn starts(
-        &self,
-        fitter: &CurveFitter,
-        curves: &Curves<'_>,
-        options: &CurveOptions,
-    ) -> Result<Vec<Array2<f64>>, ModelError> {
-        let parts = if self.kinds().is_some() { 1 } else { search::STARTS };
-        self.starts_of(fitter, curves, options, &Sharing::default(), parts, 0)
-    }
-
-    /// Of a formula, those of further candidates.
-    pub(super) fn starts_again(
         &self,
         fitter: &CurveFitter,
         curves: &Curves<'_>,
         options: &CurveOptions,
         turn: usize,
     ) -> Result<Vec<Array2<f64>>, ModelError> {
-        self.starts_of(fitter, curves, options, &Sharing::default(), search::STARTS, turn)
+        let parts = if self.kinds().is_some() { 1 } else { search::STARTS };
+        self.starts_of(fitter, curves, options, &Sharing::default(), parts, turn)
     }
 
     /// What the parameters of a model with a name are, unless ties have made nonlinear what was linear.
@@ -165,11 +157,7 @@ impl Model {
             }
         };
         let seen = |fit: usize, data: &[f64]| {
-            let mut weights = vec![1.0; curves.points()];
-            if let Some(values) = curves.weights {
-                values.row(if values.shape()[0] == 1 { 0 } else { fit }, &mut weights);
-            }
-            fit_curves::clean(&mut weights);
+            let mut weights = weights_of(curves, fit);
             for (weight, _) in weights.iter_mut().zip(data).filter(|(_, datum)| !datum.is_finite())
             {
                 *weight = 0.0;
@@ -197,8 +185,7 @@ impl Model {
             };
             let limit = |j: usize| options.limit(fit, j);
             fill(&mut data, &weights);
-            let none = [f64::INFINITY, f64::NEG_INFINITY];
-            let extent = data.iter().fold(none, |[low, high], &d| [low.min(d), high.max(d)]);
+            let extent = ends(data.iter().copied());
             let frame = Frame::new(invariance, &origin, extent, positive);
             let level = frame.as_ref().map_or(0.0, Frame::level);
             data.iter_mut().for_each(|datum| *datum -= level);

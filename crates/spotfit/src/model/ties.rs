@@ -78,17 +78,13 @@ impl Model {
             sorted.push(tie);
         }
         let text = lines + self.text();
-        let names = |all: &[String], left: &dyn Fn(&str) -> bool| -> Vec<String> {
-            all.iter().filter(|name| left(name)).cloned().collect()
-        };
-        let free = |name: &str| !sorted.iter().any(|tie| tie.name == name);
-        let parameters = names(self.parameters(), &free);
-        let borrowed = |all: &[String]| -> Vec<String> { all.to_vec() };
-        let (variables, splines) = (borrowed(self.variables()), self.formula.splines());
-        let variables: Vec<&str> = variables.iter().map(String::as_str).collect();
-        let parameters: Vec<&str> = parameters.iter().map(String::as_str).collect();
+        let is_free = |name: &&str| !sorted.iter().any(|tie| tie.name == *name);
+        let parameters = self.parameters().iter().map(String::as_str).filter(is_free);
+        let parameters: Vec<&str> = parameters.collect();
+        let variables: Vec<&str> = self.variables().iter().map(String::as_str).collect();
+        let splines = self.formula.splines().iter();
         let splines: Vec<(&str, &Spline)> =
-            splines.iter().map(|(name, spline)| (name.as_str(), spline)).collect();
+            splines.map(|(name, spline)| (name.as_str(), spline)).collect();
         let formula = Formula::with_splines(&text, &variables, &parameters, &splines);
         let formula = formula.map_err(|error| wrong(&ties.join(", "), &error.kind.to_string()))?;
         let known = sorted

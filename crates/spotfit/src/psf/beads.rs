@@ -86,10 +86,9 @@ pub fn frames_in_photons(
 /// If the box is smaller than 7 pixels, even, or larger than the frame.
 pub fn locate_beads(mean: ArrayView2<'_, f32>, box_size: usize) -> Result<FoundBeads, PsfError> {
     let (height, width) = mean.dim();
-    if box_size < 7 || box_size.is_multiple_of(2) || box_size > height.min(width) {
-        let range = "an odd number of pixels from 7 to the side of the frame";
-        return Err(PsfError::Number { name: "the box", value: box_size as f64, range });
-    }
+    let good = box_size >= 7 && !box_size.is_multiple_of(2) && box_size <= height.min(width);
+    let range = "an odd number of pixels from 7 to the side of the frame";
+    PsfError::check("the box", box_size as f64, good, range)?;
     let wrong = |error: crate::detect::DetectError| PsfError::Metadata(error.to_string());
     let detector =
         Detector::new(width, height, box_size.min(LARGEST_FILTER), THRESHOLD).map_err(wrong)?;

@@ -99,6 +99,11 @@ pub(super) fn inverse<const N: usize>(information: &Information<N>) -> Option<[[
     })
 }
 
+/// A matrix times a vector.
+pub(super) fn product<const N: usize>(matrix: &[[f64; N]; N], vector: &[f64; N]) -> [f64; N] {
+    std::array::from_fn(|j| (0..N).map(|k| matrix[j][k] * vector[k]).sum())
+}
+
 /// The standard errors of least squares under Poisson noise: A⁻¹BA⁻¹ with A = ΣJJᵀ and B = ΣμJJᵀ.
 pub(super) fn sandwich<const N: usize>(a: &Information<N>, b: &Information<N>) -> Option<[f64; N]> {
     let inverse = inverse(a)?;

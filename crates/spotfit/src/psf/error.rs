@@ -165,3 +165,15 @@ pub enum PsfError {
     #[error(transparent)]
     Model(#[from] ModelError),
 }
+
+impl PsfError {
+    /// Refuses a number unless it is good.
+    pub(super) fn check(
+        name: &'static str,
+        value: f64,
+        good: bool,
+        range: &'static str,
+    ) -> Result<(), Self> {
+        if good { Ok(()) } else { Err(Self::Number { name, value, range }) }
+    }
+}

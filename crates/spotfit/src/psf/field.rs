@@ -32,20 +32,17 @@ impl PsfField {
     /// If there are as many terms for no degree, if a coefficient is not finite, or if the part is not 1 to 2²⁴ pixels wide and high, and as
     /// near to the first pixel.
     pub fn new(terms: Array4<f64>, part: [[f64; 2]; 2]) -> Result<Self, PsfError> {
-        let number = |name, value: f64, range| Err(PsfError::Number { name, value, range });
         let found = terms.dim().0;
-        if !(1..=MOST_DEGREE).any(|degree| count(degree) == found) {
-            return number("the number of field terms", found as f64, "2, 5, 9 or 14");
-        }
+        let known = (1..=MOST_DEGREE).any(|degree| count(degree) == found);
+        PsfError::check("the number of field terms", found as f64, known, "2, 5, 9 or 14")?;
         let most = f64::from(1 << 24);
         for [first, last] in part {
-            if !(first.abs() <= most && (1.0..=most).contains(&(last - first))) {
-                return number("a side of the field", last - first, "1 to 2^24 pixels");
-            }
+            let good = first.abs() <= most && (1.0..=most).contains(&(last - first));
+            PsfError::check("a side of the field", last - first, good, "1 to 2^24 pixels")?;
         }
-        if let Some(&value) = terms.iter().find(|value| !(-1e15..1e15).contains(*value)) {
-            return number("a coefficient of the field", value, "finite");
-        }
+        let bad = terms.iter().find(|value| !(-1e15..1e15).contains(*value));
+        let value = bad.copied().unwrap_or_default();
+        PsfError::check("a coefficient of the field", value, bad.is_none(), "finite")?;
         Ok(Self { terms: Arc::new(terms.as_standard_layout().into_owned()), part })
     }
 

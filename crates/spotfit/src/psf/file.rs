@@ -36,9 +36,8 @@ const METADATA: &str = "metadata";
 /// # Errors
 /// If the file cannot be written, or the size of a pixel is not above 0.
 pub fn write<W: Write>(out: W, psf: &Psf, pixel_size: Option<f64>) -> Result<W, PsfError> {
-    if let Some(value) = pixel_size.filter(|&size| !(size > 0.0 && size.is_finite())) {
-        return Err(PsfError::Number { name: "the size of a pixel", value, range: "above 0 nm" });
-    }
+    let size = pixel_size.unwrap_or(1.0);
+    PsfError::check("the size of a pixel", size, size > 0.0 && size.is_finite(), "above 0 nm")?;
     let [planes, rows, columns] = psf.shape();
     if rows != columns {
         return Err(PsfError::NotSquare { across: columns - 3, down: rows - 3 });

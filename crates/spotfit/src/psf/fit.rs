@@ -504,17 +504,14 @@ fn ends(fits: &mut ModelFits, options: &CurveOptions) -> Vec<DepthStatus> {
 fn take_better(fits: &mut ModelFits, others: &ModelFits, numbers: &[usize]) {
     let (fits, others) = (&mut fits.fits, &others.fits);
     for (other, &fit) in numbers.iter().enumerate() {
-        let found = |status: Status| status.is_converged() || status == Status::AtLimit;
-        let better = match (found(others.statuses[other]), found(fits.statuses[fit])) {
+        let iterations = fits.iterations[fit] + others.iterations[other];
+        let better = match (others.is_found(other), fits.is_found(fit)) {
             (true, true) => others.chi2[other] < fits.chi2[fit],
             (new, old) => new && !old,
         };
         if better {
-            fits.parameters.row_mut(fit).assign(&others.parameters.row(other));
-            fits.errors.row_mut(fit).assign(&others.errors.row(other));
-            fits.chi2[fit] = others.chi2[other];
-            fits.statuses[fit] = others.statuses[other];
+            fits.take(fit, others, other);
         }
-        fits.iterations[fit] += others.iterations[other];
+        fits.iterations[fit] = iterations;
     }
 }

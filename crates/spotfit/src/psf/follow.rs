@@ -3,7 +3,7 @@
 use fit_core::Size;
 use fit_crowd::private::Patch;
 
-use super::bounds::{Information, inverse, sandwich};
+use super::bounds::{Information, inverse, product, sandwich};
 use super::measured::DARKEST;
 use super::{Psf, PsfError};
 
@@ -215,8 +215,7 @@ const MASKED: f64 = fit_windows::CameraMap::MASKED as f64;
 fn step(seen: &Seen, damping: f64) -> Option<[f64; 5]> {
     let mut information = seen.information;
     information.damp(damping);
-    let inverse = inverse(&information)?;
-    Some(std::array::from_fn(|j| (0..5).map(|k| inverse[j][k] * seen.gradient[k]).sum()))
+    Some(product(&inverse(&information)?, &seen.gradient))
 }
 
 #[cfg(test)]

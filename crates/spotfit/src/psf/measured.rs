@@ -85,10 +85,8 @@ impl Psf {
         light: f64,
         heights: bool,
     ) -> Result<Self, PsfError> {
-        if !(light > 0.0 && light <= 1.0) {
-            let (name, range) = ("the light in the PSF's pixels", "above 0, 1 at most");
-            return Err(PsfError::Number { name, value: light, range });
-        }
+        let good = light > 0.0 && light <= 1.0;
+        PsfError::check("the light in the PSF's pixels", light, good, "above 0, 1 at most")?;
         let mut psf = Self::new(coefficients.clone(), step, zero)?;
         let sum = sum(&coefficients, zero.clamp(0.0, (coefficients.dim().0 - 3) as f64), 0);
         // What was written is read as it was.
@@ -117,13 +115,9 @@ impl Psf {
         {
             return Err(PsfError::NotFinite { plane, row, column });
         }
-        if !(step > 0.0 && step.is_finite()) {
-            return Err(PsfError::Number { name: "the step in z", value: step, range: "above 0" });
-        }
-        if !(-FARTHEST..=FARTHEST).contains(&zero) {
-            let (name, range) = ("the plane of z = 0", "within 10^4 steps");
-            return Err(PsfError::Number { name, value: zero, range });
-        }
+        PsfError::check("the step in z", step, step > 0.0 && step.is_finite(), "above 0")?;
+        let near = (-FARTHEST..=FARTHEST).contains(&zero);
+        PsfError::check("the plane of z = 0", zero, near, "within 10^4 steps")?;
         coefficients = coefficients.as_standard_layout().into_owned();
         let zeroth = zero.clamp(0.0, (planes - 3) as f64);
         let sum = sum(&coefficients, zeroth, rim);
@@ -214,11 +208,10 @@ impl Psf {
             return Err(PsfError::Shape { planes, rows, columns });
         }
         let zeroth = self.zero.clamp(0.0, (planes - 3) as f64);
-        let light: Vec<f64> =
-            field.terms().outer_iter().map(|term| sum(&term.to_owned(), zeroth, 0)).collect();
-        if let Some(value) = light.into_iter().find(|sum| sum.abs() > NO_LIGHT) {
-            let (name, range) = ("the light of a field term", "0");
-            return Err(PsfError::Number { name, value, range });
+        for term in field.terms().outer_iter() {
+            let light = sum(&term.to_owned(), zeroth, 0);
+            let none = light.is_nan() || light.abs() <= NO_LIGHT;
+            PsfError::check("the light of a field term", light, none, "0")?;
         }
         Ok(Self { field: Some(field), ..self })
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 pub(super) use fit_crowd::{Misfit, MisfitShares};
 
-use super::bounds::{Information, inverse};
+use super::bounds::{Information, inverse, product};
 use super::spot_image::{Pixels, SpotImage};
 use spotfit_files::private::sort_by;
 use spotfit_locs::private::of_each;
@@ -274,14 +274,14 @@ fn said(spot: &SpotImage<'_>, sample: &Sample<'_>) -> Option<Said> {
             known = Some((covariance, gradient));
             break;
         }
-        let along = |j: usize| (0..PARAMETERS).map(|k| covariance[j][k] * gradient[k]).sum::<f64>();
+        let along = product(&covariance, &gradient);
         for (axis, place) in place.iter_mut().take(2).enumerate() {
-            *place += along(axis).clamp(-LONGEST, LONGEST);
+            *place += along[axis].clamp(-LONGEST, LONGEST);
         }
         let longest = 0.2 * (range[1] - range[0]);
-        place[2] = (place[2] + along(2).clamp(-longest, longest)).clamp(range[0], range[1]);
-        photons = (photons + along(3)).max(0.2 * photons);
-        ground = [0, 1, 2].map(|part| ground[part] + along(4 + part));
+        place[2] = (place[2] + along[2].clamp(-longest, longest)).clamp(range[0], range[1]);
+        photons = (photons + along[3]).max(0.2 * photons);
+        ground = [0, 1, 2].map(|part| ground[part] + along[4 + part]);
     }
     let (covariance, gradient) = known?;
     // What one function more says, beside what was fitted: its score, its information, and that alone.

@@ -33,14 +33,11 @@ impl<'a> PsfNoise<'a> {
     }
 
     pub(super) fn check(&self, windows: ArrayView3<'_, f32>) -> Result<(), PsfError> {
-        let number = |name, value, range, good| match good {
-            true => Ok(()),
-            false => Err(PsfError::Number { name, value, range }),
-        };
+        let number = PsfError::check;
         let Self { excess, read, pixels } = *self;
-        number("the excess noise", excess, "1 to 2", (1.0..=2.0).contains(&excess))?;
+        number("the excess noise", excess, (1.0..=2.0).contains(&excess), "1 to 2")?;
         let range = "0 to 1e18 photons²";
-        number("the variance of the read noise", read, range, (0.0..=1e18).contains(&read))?;
+        number("the variance of the read noise", read, (0.0..=1e18).contains(&read), range)?;
         let Some(pixels) = pixels else { return Ok(()) };
         if pixels.dim() != windows.dim() {
             let (found, expected) = (pixels.dim(), windows.dim());
@@ -48,7 +45,7 @@ impl<'a> PsfNoise<'a> {
         }
         // NaN and infinite ones are masked.
         let least = pixels.iter().copied().fold(0.0, f32::min);
-        number("the variance of a pixel", least.into(), "from 0 on", least >= 0.0)
+        number("the variance of a pixel", least.into(), least >= 0.0, "from 0 on")
     }
 
     /// The variance of the read noise of a pixel; `None` if it is masked.

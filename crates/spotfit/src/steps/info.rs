@@ -172,9 +172,9 @@ pub fn run(path: &Path, listener: &dyn Listener) -> Result<InfoReport, StepError
         }
         (None, Some("yaml" | "yml")) => {
             // Where nobody says the size of a pixel, pixels of a nanometre leave widths as they are.
-            let (read, widths) = match astigmatism::file::load(path) {
+            let (read, widths) = match astigmatism::file::load(path, None) {
                 Err(CalibrationFileError::PixelSize) => {
-                    (astigmatism::file::load_with_pixel_size(path, Some(1.0)), "nm")
+                    (astigmatism::file::load(path, Some(1.0)), "nm")
                 }
                 read => (read, "px"),
             };

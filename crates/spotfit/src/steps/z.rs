@@ -7,7 +7,7 @@ use super::words::counted_or_none;
 use super::{Listener, Sink, Source, StepError};
 #[cfg(feature = "clap")]
 use crate::arguments::choice;
-use crate::astigmatism::file::{CalibrationFileError, load_with_pixel_size};
+use crate::astigmatism::file::{CalibrationFileError, load};
 use crate::astigmatism::find::{Depth, DepthStatus, FindOptions, Finder, Measure};
 use crate::astigmatism::table::{TableDepthError, TableFinder, set_depths};
 use crate::table::{Column, Kind, Meaning, Table, Unit};
@@ -134,7 +134,7 @@ fn finder(options: &ZOptions, source: &Source) -> Result<TableFinder, StepError>
         .as_deref()
         .ok_or_else(|| StepError::Options("`calibration` must be given".to_owned()))?;
     let name = path.display().to_string();
-    let loaded = load_with_pixel_size(path, source.layout()?.info.pixel_size);
+    let loaded = load(path, source.layout()?.info.pixel_size);
     let loaded = loaded.map_err(|error| match error {
         CalibrationFileError::Yaml(YamlError::Io(source)) => {
             StepError::Read { name: name.clone(), source }

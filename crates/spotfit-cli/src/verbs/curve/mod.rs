@@ -360,7 +360,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
             table.write(CurvePart { curves: weighed, ..part }).map_err(failed)?;
         }
         let found = answers
-            .columns_beside(&model, &fitter, &curves, &noisy, &options, &shared.sharing)
+            .columns(&model, &fitter, &curves, &noisy, &options, &shared.sharing)
             .map_err(failed)?;
         summary.add(&found);
         if let Some(page) = &mut page {

@@ -1,6 +1,6 @@
 //! Files of calibrations.
 
-use spotfit::astigmatism::file::{read, read_with_pixel_size};
+use spotfit::astigmatism::file::read;
 use spotfit::astigmatism::find::{DepthStatus, SpotWidths};
 
 /// Widths that z shifts against each other, in Picasso's form.
@@ -11,7 +11,7 @@ const PICASSO: &str = "Frame bounds: null\nMagnification factor: 0.79\nNumber of
 /// Proves that Picasso's calibrations are read, with the range that they imply, and z is what they say.
 #[test]
 fn calibrations_of_picasso_are_read() {
-    let finder = read(PICASSO.as_bytes()).expect("a calibration");
+    let finder = read(PICASSO.as_bytes(), None).expect("a calibration");
     let z = 200.0;
     let sigma = [1.5 - 2e-3 * z + 5e-6 * z * z, 1.5 + 2e-3 * z + 5e-6 * z * z];
     let depth = finder.find(&SpotWidths { sigma, errors: [0.02; 2], correlation: 0.0 });
@@ -19,7 +19,7 @@ fn calibrations_of_picasso_are_read() {
     let far = finder.find(&SpotWidths { sigma: [0.9, 8.0], errors: [0.02; 2], correlation: 0.0 });
     assert_eq!(far.status, DepthStatus::Above);
     assert_eq!(finder.box_size(), None);
-    let boxed = read(format!("{PICASSO}Box Size: 13\n").as_bytes()).expect("a calibration");
+    let boxed = read(format!("{PICASSO}Box Size: 13\n").as_bytes(), None).expect("a calibration");
     assert_eq!(boxed.box_size(), Some(13));
 }
 
@@ -32,9 +32,9 @@ fn widths_in_nanometres_are_converted() {
         .replace("2.0e-03", "0.2")
         .replace("- 1.5\n", "- 150.0\n");
     let marked = format!("{nanometres}picasso_format: '1.0'\n");
-    let pixels = read(PICASSO.as_bytes()).expect("a calibration");
-    let told = read_with_pixel_size(marked.as_bytes(), Some(100.0)).expect("a calibration");
-    let said = read(format!("{marked}Pixelsize: 100\n").as_bytes()).expect("a calibration");
+    let pixels = read(PICASSO.as_bytes(), None).expect("a calibration");
+    let told = read(marked.as_bytes(), Some(100.0)).expect("a calibration");
+    let said = read(format!("{marked}Pixelsize: 100\n").as_bytes(), None).expect("a calibration");
     for finder in [told, said] {
         for z in [-300.0, 0.0, 250.0] {
             let (found, needed) = (finder.curve().widths(z), pixels.curve().widths(z));
@@ -43,19 +43,19 @@ fn widths_in_nanometres_are_converted() {
         }
     }
     // A size of pixels changes nothing where widths are in pixels.
-    let same = read_with_pixel_size(PICASSO.as_bytes(), Some(100.0)).expect("a calibration");
+    let same = read(PICASSO.as_bytes(), Some(100.0)).expect("a calibration");
     assert_eq!(same.curve(), pixels.curve());
-    let wrong = read(marked.as_bytes()).expect_err("no size").to_string();
+    let wrong = read(marked.as_bytes(), None).expect_err("no size").to_string();
     assert!(wrong.contains("the size of a pixel is not known"), "{wrong}");
     let newer = marked.replace("'1.0'", "'2.0'");
-    let wrong = read_with_pixel_size(newer.as_bytes(), Some(100.0)).expect_err("2.0");
+    let wrong = read(newer.as_bytes(), Some(100.0)).expect_err("2.0");
     assert!(wrong.to_string().contains("'2.0'"), "{wrong}");
 }
 
 /// Proves that what is wrong is named.
 #[test]
 fn what_is_wrong_is_named() {
-    let said = |text: &str| read(text.as_bytes()).expect_err("wrong").to_string();
+    let said = |text: &str| read(text.as_bytes(), None).expect_err("wrong").to_string();
     assert!(said("").contains("X Coefficients must be a list of 7 numbers"));
     assert!(said(&PICASSO.replacen("- 1.5\n", "", 1)).contains("X Coefficients"));
     assert!(

@@ -170,7 +170,7 @@ fn the_calibration_brings_its_windows() {
     let text = "X Coefficients: [0.0, 0.0, 0.0, 0.0, 5.0e-06, -2.0e-03, 1.5]\n\
         Y Coefficients: [0.0, 0.0, 0.0, 0.0, 5.0e-06, 2.0e-03, 1.5]\n";
     let with = |text: &str| {
-        let finder = astigmatism::file::read(text.as_bytes()).expect("a calibration");
+        let finder = astigmatism::file::read(text.as_bytes(), None).expect("a calibration");
         LocalizeOptions::default().with_calibration(Some(Arc::new(finder)))
     };
     let plain = with(text);

@@ -9,8 +9,8 @@ use super::robust::compare_robust;
 use super::sharing::Sharers;
 use super::statistics::{FitStatistics, fit_statistics};
 use crate::model::{
-    CurveFits, CurveFitter, CurveNoise, CurveOptions, CurveStart, Curves, Model, ModelError,
-    ModelFits, NoiseError, NoiseFits, Sharing,
+    CurveFitter, CurveNoise, CurveOptions, CurveStart, Curves, Model, ModelError, NoiseError,
+    NoiseFits, Sharing,
 };
 
 /// The most letters of a word in a column.
@@ -170,44 +170,14 @@ impl FitAnswers {
         names
     }
 
-    /// The columns of fits with these options, which have their covariance if it is needed.
+    /// The columns of fits with these options, which have their covariance if it is needed. Intervals and comparisons are those of their loss, if they
+    /// have one; statistics are those of χ². Where fits share parameters, all data sets that depend on one follow while it is held, and models
+    /// are compared by all of them; with a loss or priors too, neither is known.
     ///
     /// # Errors
-    /// Those of further fits.
+    /// Those of further fits, [`ModelError::Shared`], and [`NoiseError::Together`]: fits with trials, errors of x and weights of the model have no
+    /// intervals and are not compared.
     pub fn columns(
-        &self,
-        model: &Model,
-        fitter: &CurveFitter,
-        curves: &Curves<'_>,
-        fits: &CurveFits,
-        options: &CurveOptions,
-    ) -> Result<Vec<AnswerColumn>, ModelError> {
-        let names = model.parameters().to_vec();
-        let fits = NoiseFits::plain(ModelFits { names, fits: fits.clone() });
-        self.columns_of(model, fitter, curves, &fits, options)
-    }
-
-    /// The same of fits with noise: intervals and comparisons are those of their loss. Statistics are those of χ².
-    ///
-    /// # Errors
-    /// Those of further fits, and [`NoiseError::Together`]: fits with trials, errors of x and weights of the model have no intervals and are not compared.
-    pub fn columns_of(
-        &self,
-        model: &Model,
-        fitter: &CurveFitter,
-        curves: &Curves<'_>,
-        found: &NoiseFits,
-        options: &CurveOptions,
-    ) -> Result<Vec<AnswerColumn>, ModelError> {
-        self.columns_beside(model, fitter, curves, found, options, &Sharing::default())
-    }
-
-    /// The same of fits that share parameters: while a parameter is held, all data sets that
-    /// depend on it follow, and models are compared by all of them. With a loss or priors too, neither is known.
-    ///
-    /// # Errors
-    /// Those of further fits, and [`ModelError::Shared`].
-    pub fn columns_beside(
         &self,
         model: &Model,
         fitter: &CurveFitter,

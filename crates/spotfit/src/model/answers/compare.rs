@@ -1,8 +1,7 @@
 //! Two models of the same data.
 
-use super::distributions::{chi2_survival, f_survival};
+use super::distributions::{chi2_survival, f_survival, knows_errors};
 use super::statistics::{FitStatistics, fit_statistics};
-use crate::Estimator;
 use crate::model::{CurveFits, CurveFitter, CurveOptions, Curves};
 
 /// Which of two models describes a data set better, by AICc.
@@ -103,7 +102,7 @@ pub fn compare_models(
     [first, second]: [&CurveFits; 2],
     options: &CurveOptions,
 ) -> Vec<ModelComparison> {
-    let scaled = options.estimator == Estimator::LeastSquares && !options.absolute;
+    let scaled = !knows_errors(options);
     let known = [first, second].map(|fits| fit_statistics(fitter, curves, fits, options));
     let of = |fits: &CurveFits, known: &[FitStatistics], fit: usize| {
         fits.is_found(fit).then_some(known[fit].aicc).filter(|aicc| !aicc.is_nan())

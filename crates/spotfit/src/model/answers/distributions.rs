@@ -1,5 +1,8 @@
 //! The distributions by which fits are judged: χ², F, Student's t and the normal one.
 
+use crate::Estimator;
+use crate::model::CurveOptions;
+
 /// Degrees of freedom from which Student's distribution is the normal one, and F is χ².
 const MANY: f64 = 1e7;
 
@@ -140,6 +143,16 @@ pub fn student_quantile(level: f64, degrees: f64) -> f64 {
         _ if degrees > 0.0 => quantile(level, |t| f_survival(t * t, [1.0, degrees])),
         _ => f64::INFINITY,
     }
+}
+
+/// The quantile of errors of fits with these options and so many degrees of freedom: of Student's t where residuals scale the errors.
+pub(super) fn quantile_of(options: &CurveOptions, level: f64, degrees: f64) -> f64 {
+    if knows_errors(options) { normal_quantile(level) } else { student_quantile(level, degrees) }
+}
+
+/// Whether errors do not follow from residuals: weights are absolute, or data counts.
+pub(super) fn knows_errors(options: &CurveOptions) -> bool {
+    options.absolute || options.estimator == Estimator::MaximumLikelihood
 }
 
 /// Where the share outside is what a level leaves.

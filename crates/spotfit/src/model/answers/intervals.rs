@@ -1,11 +1,10 @@
 //! Intervals by profile likelihood: how far a parameter can go if all others follow it.
 
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
 
-use super::distributions::{normal_quantile, student_quantile};
-use super::side::{End, Side};
-use crate::Estimator;
-use crate::model::copies::{Copies, options_of};
+use super::distributions::{knows_errors, quantile_of};
+use super::side::Side;
+use crate::model::copies::{Copies, options_of, within};
 use crate::model::noise::fit_held;
 use crate::model::{
     CurveFits, CurveFitter, CurveOptions, CurveStart, Curves, Loss, Model, ModelError,
@@ -36,6 +35,12 @@ pub struct ProfileInterval {
 }
 
 impl ProfileInterval {
+    /// Where two sides ended.
+    pub(super) fn between(sides: [&Side; 2]) -> Self {
+        let ends = sides.map(Side::end);
+        Self { ends: ends.map(|end| end.at), found: ends.map(|end| end.found) }
+    }
+
     /// One word for both ends: `closed`, or for each end that is not closed `low_limit`, `high_open` and so on, joined by `+`.
     pub fn word(&self) -> &'static str {
         use IntervalEnd::{Closed, Failed, Limit, Open};
@@ -83,9 +88,8 @@ impl Profiled<'_, '_> {
             let from = CurveStart::PerFit(start.view().into());
             let formula = &self.model.formula;
             let fits = self.fitter.double().fit(formula, &copies.curves(), from, options)?;
-            let known = options.absolute || options.estimator == Estimator::MaximumLikelihood;
             let unit = |fit: usize| match fits.degrees[fit] {
-                _ if known => 1.0,
+                _ if knows_errors(options) => 1.0,
                 0 => f64::INFINITY,
                 degrees => fits.chi2[fit] / f64::from(degrees),
             };
@@ -144,22 +148,11 @@ impl Profiled<'_, '_> {
             return Ok(all);
         }
         let own = options_of(&precise, &rows);
-        let start = Array2::from_shape_fn((rows.len(), count), |(row, j)| {
-            let [low, high] = own.limit(row, j);
-            if own.fixed[j] {
-                fits.parameters[[rows[row], j]]
-            } else {
-                fits.parameters[[rows[row], j]].clamp(low, high)
-            }
-        });
+        let start = within(&fits.parameters.select(Axis(0), &rows), &own);
         let (best, units) = self.fit(&rows, &start, &own, true)?;
         // Of χ², times χ²/degrees that of F where residuals scale the errors (Bates and Watts 1988).
-        let known = options.absolute || options.estimator == Estimator::MaximumLikelihood;
-        let quantile = |row: usize| match known {
-            true => normal_quantile(level),
-            false => student_quantile(level, f64::from(best.degrees[row])),
-        };
-        let quantiles: Vec<f64> = (0..rows.len()).map(quantile).collect();
+        let degrees = best.degrees.iter().map(|&degrees| f64::from(degrees));
+        let quantiles: Vec<f64> = degrees.map(|own| quantile_of(options, level, own)).collect();
         let threshold = |(unit, quantile): (&f64, &f64)| match unit.is_finite() {
             true => unit * quantile.powi(2),
             false => f64::INFINITY,
@@ -234,10 +227,7 @@ impl Task<'_, '_> {
         }
         let mut found = vec![None; rows.len()];
         for pair in sides.chunks_exact(2) {
-            let ends = [&pair[0].1, &pair[1].1].map(Side::end);
-            let kind = |End { found, .. }: End| found;
-            let interval = ProfileInterval { ends: ends.map(|end| end.at), found: ends.map(kind) };
-            found[pair[0].0] = Some(interval);
+            found[pair[0].0] = Some(ProfileInterval::between([&pair[0].1, &pair[1].1]));
         }
         Ok(found)
     }

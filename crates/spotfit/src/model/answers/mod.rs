@@ -5,18 +5,19 @@
 //! use ndarray::Array2;
 //! use spotfit::Backend;
 //! use spotfit::model::answers::FitAnswers;
-//! use spotfit::model::{CurveFitter, Curves, Model, Points};
+//! use spotfit::model::{CurveFitter, CurveNoise, Curves, Model, Points, Sharing};
 //!
 //! let model = Model::formula("a*exp(-x/t)", &["x"], &["a", "t"])?;
 //! let data = Array2::from_shape_fn((1, 9), |(_, x)| 5.0 * (-(x as f64) / 3.0).exp() + [0.1, -0.1][x % 2]);
 //! let curves = Curves::new(data.view(), Points::Index);
 //! let fitter = CurveFitter::new(Backend::Reference, 1)?;
-//! let fits = model.fit_with(&fitter, &curves, (&[4.0, 2.0]).into(), &model.options())?.fits;
+//! let (options, start) = (model.options(), (&[4.0, 2.0]).into());
+//! let fits = model.fit_noise(&fitter, &curves, start, &options, &CurveNoise::default())?;
 //! let answers = FitAnswers::default()
 //!     .with_statistics(true)
 //!     .with_derived("half_life = t*ln(2)", &model)?
 //!     .with_intervals(Some(0.68));
-//! let columns = answers.columns(&model, &fitter, &curves, &fits, &model.options())?;
+//! let columns = answers.columns(&model, &fitter, &curves, &fits, &options, &Sharing::default())?;
 //! let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
 //! assert_eq!(names[..7], ["half_life", "half_life_error", "a_low", "a_high", "a_interval", "t_low", "t_high"]);
 //! assert_eq!(names[8..], ["r_squared", "adjusted_r_squared", "aicc", "bic", "p_value"]);

@@ -1,10 +1,10 @@
 //! Two models of the same data, with a loss.
 
-use ndarray::Array2;
+use ndarray::Axis;
 
 use super::compare::ModelComparison;
 use super::distributions::{chi2_survival, f_survival};
-use crate::model::copies::{Copies, data_and_weights, options_of};
+use crate::model::copies::{Copies, data_and_weights, options_of, within};
 use crate::model::noise::{LossUnit, fit_held};
 use crate::model::{CurveFits, CurveFitter, CurveOptions, Curves, Model, ModelError, NoiseFits};
 
@@ -65,11 +65,7 @@ fn at_scales(
         return Ok((CurveFits::invalid(0, options.parameters(), false), Vec::new()));
     };
     let own = options_of(options, rows).with_covariance(false);
-    let start = Array2::from_shape_fn((rows.len(), options.parameters()), |(row, j)| {
-        let [low, high] = own.limit(row, j);
-        let value = found.fits.fits.parameters[[rows[row], j]];
-        if own.fixed[j] { value } else { value.clamp(low, high) }
-    });
+    let start = within(&found.fits.fits.parameters.select(Axis(0), rows), &own);
     let copies = Copies::of(curves, model.variables().len(), rows);
     fit_held(model, fitter, &copies.curves(), &start, &own, (loss, scales), true)
 }

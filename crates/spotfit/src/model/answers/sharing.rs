@@ -4,22 +4,27 @@ use ndarray::Array2;
 use spotfit_files::private::sort_by_key;
 
 use super::compare::ModelComparison;
-use super::distributions::{normal_quantile, student_quantile};
+use super::distributions::{knows_errors, quantile_of};
 use super::intervals::ProfileInterval;
 use super::side::Side;
 use super::statistics::FitStatistics;
+use crate::Status;
 use crate::model::copies::{Copies, data_and_weights, within};
 use crate::model::shared::parts_of;
 use crate::model::{
     CurveFits, CurveFitter, CurveLimits, CurveOptions, CurveStart, Curves, Linear, Model,
     ModelError, SharedFits, Sharing,
 };
-use crate::{Estimator, Status};
 
 /// The most values that a step of all intervals may fit: each parameter is held while all data sets that depend on it are fitted again.
 const MOST: usize = 1 << 26;
 /// Those that are fitted at a time.
 const CHUNK: usize = 1 << 21;
+
+/// As [`CurveFits::is_found`].
+fn is_found(status: Status) -> bool {
+    status.is_converged() || status == Status::AtLimit
+}
 
 /// Data sets that are fitted together.
 #[derive(Clone, Copy)]
@@ -70,7 +75,7 @@ impl Sharers<'_, '_> {
             );
             return Err(ModelError::Shared(reason));
         }
-        let known = options.absolute || options.estimator == Estimator::MaximumLikelihood;
+        let known = knows_errors(options);
         let known_values = within(&best.fits.parameters, options);
         let begin = |target: &Target, direction: f64| {
             let Target { parameter, part, places } = target;
@@ -85,10 +90,8 @@ impl Sharers<'_, '_> {
             let values: Vec<f64> = values.collect();
             let still = vec![0.0; values.len()];
             let degrees = best.parts[*part].degrees as f64;
-            let (unit, quantile) = match known {
-                true => (1.0, normal_quantile(level)),
-                false => (best.parts[*part].chi2 / degrees, student_quantile(level, degrees)),
-            };
+            let unit = if known { 1.0 } else { best.parts[*part].chi2 / degrees };
+            let quantile = quantile_of(options, level, degrees);
             let threshold = match degrees > 0.0 || known {
                 true => unit * quantile * quantile,
                 false => f64::INFINITY,
@@ -97,10 +100,7 @@ impl Sharers<'_, '_> {
             let own = places[0] * width + parameter;
             Side::new(own, direction, limit, values, still, step, threshold)
         };
-        let is_found = |part: &usize| {
-            let status = best.parts[*part].status;
-            status.is_converged() || status == Status::AtLimit
-        };
+        let is_found = |part: &usize| is_found(best.parts[*part].status);
         let targets: Vec<Target> =
             targets.into_iter().filter(|target| is_found(&target.part)).collect();
         let mut sides: Vec<Side> = targets
@@ -126,9 +126,7 @@ impl Sharers<'_, '_> {
             }
         }
         for (target, pair) in targets.iter().zip(sides.chunks_exact(2)) {
-            let ends = [&pair[0], &pair[1]].map(Side::end);
-            let interval =
-                ProfileInterval { ends: ends.map(|end| end.at), found: ends.map(|end| end.found) };
+            let interval = ProfileInterval::between([&pair[0], &pair[1]]);
             for &place in &target.places {
                 all[target.parameter][parts[target.part][place]] = Some(interval);
             }
@@ -218,8 +216,8 @@ impl Sharers<'_, '_> {
             let count = parts[part].len();
             let values = (first..first + count).flat_map(|row| told.row(row).to_vec());
             let own = &found.parts[copy];
-            let is_found = own.status.is_converged() || own.status == Status::AtLimit;
-            sides[at].take(values.collect(), own.chi2 - best.parts[part].chi2, is_found);
+            let above = own.chi2 - best.parts[part].chi2;
+            sides[at].take(values.collect(), above, is_found(own.status));
             first += count;
         }
         Ok(())
@@ -253,7 +251,7 @@ impl Sharers<'_, '_> {
         let inner = parts_of(&sharing, count);
         let nothing = ModelComparison::of([None; 2], f64::NAN);
         let mut all = vec![nothing; count];
-        let scaled = options.estimator == Estimator::LeastSquares && !options.absolute;
+        let scaled = !knows_errors(options);
         for (part, rows) in parts_of(self.sharing, count).into_iter().enumerate() {
             let of_second: Vec<usize> =
                 (0..inner.len()).filter(|&at| rows.contains(&inner[at][0])).collect();
@@ -271,7 +269,6 @@ impl Sharers<'_, '_> {
                 data.extend(own);
                 weights.extend(beside);
             }
-            let is_found = |status: Status| status.is_converged() || status == Status::AtLimit;
             let fitted = |at: &&usize| second.parts[**at].status != Status::Invalid;
             let chi2 =
                 of_second.iter().filter(fitted).map(|&at| second.parts[at].chi2).sum::<f64>();

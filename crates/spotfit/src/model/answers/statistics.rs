@@ -1,6 +1,6 @@
 //! How well a model describes its data.
 
-use super::distributions::chi2_survival;
+use super::distributions::{chi2_survival, knows_errors};
 use crate::Estimator;
 use crate::model::copies::data_and_weights;
 use crate::model::{CurveFits, CurveFitter, CurveOptions, Curves};
@@ -76,7 +76,7 @@ impl FitStatistics {
         let r_squared = if of_mean > 0.0 { 1.0 - chi2 / of_mean } else { f64::NAN };
         let degrees = f64::from(degrees);
         let adjusted = 1.0 - (1.0 - r_squared) * (n - 1.0) / degrees;
-        let known = poisson || options.absolute;
+        let known = knows_errors(options);
         let (lost, count) = match known {
             true => (chi2, free),
             false => (n * (chi2 / n).ln(), free + 1.0),

@@ -51,11 +51,6 @@ impl Loss {
         }
     }
 
-    /// Whether large residuals lose their weight altogether, so that there may be several minima.
-    pub const fn redescends(self) -> bool {
-        matches!(self, Self::Tukey | Self::Cauchy)
-    }
-
     /// ρ(u).
     pub fn cost(self, u: f64) -> f64 {
         let c = self.constant();

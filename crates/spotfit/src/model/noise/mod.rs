@@ -26,6 +26,7 @@ pub use outliers::Outlier;
 pub use spread::Spread;
 pub use together::SharedNoiseFits;
 
+use super::copies::{weighted, weights_of};
 use super::{CurveFitter, Model, ModelError, ModelFits, check_absolute};
 pub(super) use held::fit_held;
 pub(super) use robust::LossUnit;
@@ -261,17 +262,8 @@ impl NoiseFits {
     /// Those of fits whose weights say all.
     pub(super) fn plain(fits: ModelFits) -> Self {
         let (data, weights, scales, outliers, left_out) = Default::default();
-        Self {
-            fits,
-            data,
-            weights,
-            scales,
-            outliers,
-            left_out,
-            loss: None,
-            own: None,
-            moving: None,
-        }
+        let (loss, own, moving) = Default::default();
+        Self { fits, data, weights, scales, outliers, left_out, loss, own, moving }
     }
 
     /// The data as they were fitted, for plots and statistics: shares of successes, and the weights that follow from rules and errors of
@@ -282,10 +274,7 @@ impl NoiseFits {
             shown.data = data.view().into();
         }
         let weights = if self.loss.is_some() { &self.own } else { &self.weights };
-        match weights {
-            Some(weights) => shown.with_weights(weights.view()),
-            None => shown,
-        }
+        weighted(shown, weights.as_ref())
     }
 }
 
@@ -324,11 +313,9 @@ impl Model {
         }
         let rule = noise.weights.filter(|rule| !rule.is_of_model());
         let own = rule.map(|rule| weights_of_data(curves, rule)).transpose()?;
-        let (own, left_out) = own.map_or_else(Default::default, |(own, out)| (Some(own), out));
-        let mut weighted = curves.reborrow();
-        if let Some(own) = &own {
-            weighted = weighted.with_weights(own.view());
-        }
+        let (own, left_out) = own.unzip();
+        let left_out = left_out.unwrap_or_default();
+        let weighted = weighted(curves.reborrow(), own.as_ref());
         if let Some(errors) = noise.x_errors {
             let found = self.fit_orthogonal(fitter, &weighted, start, options, &errors)?;
             return Ok(NoiseFits { left_out, ..found });
@@ -391,7 +378,7 @@ impl Model {
         let mut left_out =
             UnweightedPoints { reason: UnweightedPoints::TRIALS, ..UnweightedPoints::default() };
         for fit in 0..count {
-            let given = given(curves, fit);
+            let given = weights_of(curves, fit);
             let trials = binomial.trials(fit, points);
             let mut data = vec![0.0; points];
             curves.data.row(fit, &mut data);
@@ -446,16 +433,6 @@ impl Model {
     }
 }
 
-/// The weights of a fit, 0 for points that are left out.
-fn given(curves: &Curves<'_>, fit: usize) -> Vec<f64> {
-    let mut weights = vec![1.0; curves.points()];
-    if let Some(values) = curves.weights {
-        values.row(if values.shape()[0] == 1 { 0 } else { fit }, &mut weights);
-        fit_curves::clean(&mut weights);
-    }
-    weights
-}
-
 /// Given weights times those of a rule for the data, and the points that have none by the rule.
 fn weights_of_data(
     curves: &Curves<'_>,
@@ -468,7 +445,7 @@ fn weights_of_data(
     let mut data = vec![0.0; curves.points()];
     for (fit, mut row) in all.rows_mut().into_iter().enumerate() {
         curves.data.row(fit, &mut data);
-        for ((to, value), given) in row.iter_mut().zip(&data).zip(given(curves, fit)) {
+        for ((to, value), given) in row.iter_mut().zip(&data).zip(weights_of(curves, fit)) {
             let weight = rule.weight(*value) * given;
             left_out.of += usize::from(given > 0.0);
             left_out.points += usize::from(given > 0.0 && *value == 0.0);

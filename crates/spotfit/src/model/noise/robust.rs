@@ -14,7 +14,7 @@ use crate::model::ModelError;
 
 /// The knee of the loss that fits begin with, in scales: nearly least absolute deviations, which outliers change less than all
 /// losses that are efficient and convex.
-pub(super) const KNEE: f64 = 0.3;
+const KNEE: f64 = 0.3;
 /// The scale is looked for until it changes by less than this share.
 pub(super) const STEADY: f64 = 1e-3;
 /// So near, in errors, fits come before the next phase, or so many times they are repeated in the phases before the last.
@@ -50,6 +50,15 @@ impl Robust {
         match self.scale {
             LossScale::Held(scale) => Some(scale),
             LossScale::Auto => task.options.absolute.then_some(1.0),
+        }
+    }
+
+    /// The share of its weight that a point keeps in a phase, with a residual in scales.
+    pub(super) fn share(&self, phase: Phase, u: f64) -> f64 {
+        match phase {
+            Phase::Absolute => 1.0 / (u.abs() / KNEE).max(1.0),
+            Phase::Trimmed => Loss::Tukey.weight(u),
+            Phase::Last => self.loss.weight(u),
         }
     }
 
@@ -192,8 +201,7 @@ impl Robust {
         scale: f64,
         degrees: f64,
     ) -> Sums {
-        let pairs = residuals.iter().zip(&seen.weights).filter(|pair| *pair.1 > 0.0);
-        let used: Vec<f64> = pairs.map(|pair| pair.0 / scale).collect();
+        let used: Vec<f64> = seen.used(residuals).map(|left| left / scale).collect();
         let points = used.len() as f64;
         let parameters = points - degrees;
         let sum = |of: &dyn Fn(f64) -> f64| used.iter().map(|&u| of(u)).sum::<f64>();
@@ -244,32 +252,31 @@ struct Judged {
     outliers: Vec<Outlier>,
 }
 
+impl Phase {
+    /// The scale of residuals, after that which the phase before had.
+    pub(super) fn scale(self, seen: &Seen, residuals: &[f64], before: f64) -> f64 {
+        match self {
+            Self::Absolute => spread(seen, residuals, f64::INFINITY),
+            Self::Trimmed => spread(seen, residuals, reach(before)),
+            Self::Last => biweight(seen, residuals, before),
+        }
+    }
+}
+
 impl Scheme for Robust {
     fn weigh(&self, task: &Task<'_>, seen: &Seen, state: &mut State) -> Option<Vec<f64>> {
         let residuals = seen.residuals(task)?;
         let held = self.held(task);
         // In the last phase it stays.
-        let scale = match (held, state.phase) {
+        let scale = match held {
             _ if state.is_held => state.scale,
-            (Some(scale), _) => scale,
-            (None, Phase::Absolute) => spread(seen, &residuals, f64::INFINITY),
-            (None, Phase::Trimmed) => spread(seen, &residuals, reach(state.scale)),
-            (None, Phase::Last) => biweight(seen, &residuals, state.scale),
+            Some(scale) => scale,
+            None => state.phase.scale(seen, &residuals, state.scale),
         };
         state.change = (scale / state.scale - 1.0).abs();
         state.scale = scale;
         state.is_held = state.phase == Phase::Last;
-        let share = |u: f64| match state.phase {
-            Phase::Absolute => 1.0 / (u.abs() / KNEE).max(1.0),
-            Phase::Trimmed => Loss::Tukey.weight(u),
-            Phase::Last => self.loss.weight(u),
-        };
-        let pairs = seen.weights.iter().zip(&residuals);
-        let weights = pairs.map(|(weight, residual)| match *weight > 0.0 {
-            true => weight * share(residual / scale),
-            false => 0.0,
-        });
-        Some(weights.collect())
+        Some(seen.weighed(&residuals, |left| self.share(state.phase, left / scale)))
     }
 
     fn ends(&self, shift: f64, most: f64, state: &mut State) -> bool {

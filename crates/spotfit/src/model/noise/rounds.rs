@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use fit_core::Status;
-use fit_curves::{CurveFits, CurveOptions, Curves, Points, clean};
+use fit_curves::{CurveFits, CurveOptions, Curves, Points};
 use fit_formula::{Axes, Evaluator, Program};
 use ndarray::{Array2, ArrayView1, Axis};
 
 use super::super::{Model, ModelError};
 use crate::backend::Backend;
 use crate::model::CurveFitter;
-use crate::model::copies::{Copies, options_of};
+use crate::model::copies::{Copies, data_and_weights, options_of};
 
 /// Rounds after which weights move only half way, so that they cannot jump to and fro.
 const ROUNDS: u32 = 10;
@@ -39,6 +39,21 @@ pub(super) struct Seen {
     pub(super) parameters: Vec<f64>,
     /// Parameters that are found.
     pub(super) free: usize,
+}
+
+impl Seen {
+    /// Of a number for each point those that count.
+    pub(super) fn used<'s>(&'s self, of: &'s [f64]) -> impl Iterator<Item = f64> + Clone + 's {
+        of.iter().zip(&self.weights).filter(|pair| *pair.1 > 0.0).map(|pair| *pair.0)
+    }
+
+    /// The weights, each times what the residual of the point makes of it.
+    pub(super) fn weighed(&self, residuals: &[f64], share: impl Fn(f64) -> f64) -> Vec<f64> {
+        let pairs = self.weights.iter().zip(residuals);
+        pairs
+            .map(|(&weight, &left)| if weight > 0.0 { weight * share(left) } else { 0.0 })
+            .collect()
+    }
 }
 
 /// How far a fit with a loss has come.
@@ -114,13 +129,7 @@ impl<'a> Task<'a> {
 
     /// Data and weights of a fit, with these parameters.
     pub(super) fn see(&self, fit: usize, parameters: Vec<f64>) -> Seen {
-        let points = self.curves.points();
-        let (mut data, mut weights) = (vec![0.0; points], vec![1.0; points]);
-        self.curves.data.row(fit, &mut data);
-        if let Some(values) = self.curves.weights {
-            values.row(if values.shape()[0] == 1 { 0 } else { fit }, &mut weights);
-            clean(&mut weights);
-        }
+        let [data, weights] = data_and_weights(&self.curves, fit);
         let places = self.shared.clone().unwrap_or_else(|| self.read_places(fit));
         let free = self.options.fixed.iter().filter(|fixed| !**fixed).count();
         Seen { fit, data, weights, places, parameters, free }

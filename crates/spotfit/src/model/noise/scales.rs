@@ -17,9 +17,8 @@ pub(super) fn reach(scale: f64) -> f64 {
 
 /// The scale of residuals below a limit: the median of their size, for Gaussian noise a standard deviation.
 pub(super) fn spread(seen: &Seen, residuals: &[f64], limit: f64) -> f64 {
-    let used = residuals.iter().zip(&seen.weights).filter(|pair| *pair.1 > 0.0);
-    let sizes = used.map(|(residual, _)| residual.abs()).filter(|size| *size < limit);
-    let mut sizes: Vec<f64> = sizes.collect();
+    let sizes = seen.used(residuals).map(f64::abs);
+    let mut sizes: Vec<f64> = sizes.filter(|size| *size < limit).collect();
     let count = sizes.len();
     let largest = seen.data.iter().zip(&seen.weights).filter(|pair| *pair.1 > 0.0);
     let largest = largest.fold(0.0_f64, |most, (y, weight)| most.max((weight.sqrt() * y).abs()));
@@ -40,9 +39,8 @@ pub(super) fn spread(seen: &Seen, residuals: &[f64], limit: f64) -> f64 {
 /// The biweight scale (Mosteller and Tukey, Data Analysis and Regression, 1977, 10D) with what has weight at this one: nearly as
 /// exact as a standard deviation, of which the median has a third.
 pub(super) fn biweight(seen: &Seen, residuals: &[f64], scale: f64) -> f64 {
-    let used = residuals.iter().zip(&seen.weights).filter(|pair| *pair.1 > 0.0);
     let (mut count, mut square, mut slope) = (0_usize, 0.0, 0.0);
-    for (residual, _) in used {
+    for residual in seen.used(residuals) {
         count += 1;
         let u = residual / scale;
         square += (u * Loss::Tukey.weight(u)).powi(2);
@@ -61,8 +59,7 @@ fn correction(points: usize, parameters: usize) -> f64 {
 /// The M-scale of breakdown ½ (Rousseeuw and Yohai 1984), which is least where half of the points lie near the model, whatever the others
 /// do: Σρ(r/s) = ½(n − p), ρ being Tukey's loss that comes to 1 at 1.547645.
 pub(super) fn half_scale(seen: &Seen, residuals: &[f64]) -> f64 {
-    let used = residuals.iter().zip(&seen.weights).filter(|pair| *pair.1 > 0.0);
-    let sizes: Vec<f64> = used.map(|(residual, _)| residual.abs()).collect();
+    let sizes: Vec<f64> = seen.used(residuals).map(f64::abs).collect();
     let wanted = 0.5 * sizes.len().saturating_sub(seen.free).max(1) as f64;
     let mut scale = spread(seen, residuals, f64::INFINITY);
     for _ in 0..ROUNDS {

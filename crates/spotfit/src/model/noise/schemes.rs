@@ -16,19 +16,15 @@ pub(super) struct OfModel(pub(super) WeightRule);
 impl Scheme for OfModel {
     fn weigh(&self, task: &Task<'_>, seen: &Seen, state: &mut State) -> Option<Vec<f64>> {
         let values = task.values(&seen.parameters, &seen.places);
-        let used = values.iter().zip(&seen.weights).filter(|pair| *pair.1 > 0.0);
-        let most = used.clone().fold(0.0_f64, |most, (value, _)| most.max(value.abs()));
-        if most == 0.0 || used.into_iter().any(|(value, _)| !value.is_finite()) {
+        let most = seen.used(&values).fold(0.0_f64, |most, value| most.max(value.abs()));
+        if most == 0.0 || seen.used(&values).any(|value| !value.is_finite()) {
             return None;
         }
-        let pairs = seen.weights.iter().zip(&values);
-        let weight = |(weight, value): (&f64, &f64)| match *weight > 0.0 {
-            true => weight * self.0.weight((value.abs() / most).max(LEAST_VALUE)),
-            false => 0.0,
-        };
+        let share = |value: f64| self.0.weight((value.abs() / most).max(LEAST_VALUE));
         // In units of the largest value, in which no weight overflows.
         let unit = self.0.weight(most);
-        let mut weights: Vec<f64> = pairs.map(weight).map(|weight| weight * unit).collect();
+        let mut weights = seen.weighed(&values, share);
+        weights.iter_mut().for_each(|weight| *weight *= unit);
         damp(&mut weights, state);
         Some(weights)
     }

@@ -275,12 +275,7 @@ impl Scheme for Trimmed {
     fn weigh(&self, task: &Task<'_>, seen: &Seen, state: &mut State) -> Option<Vec<f64>> {
         let residuals = seen.residuals(task)?;
         state.scale = spread(seen, &residuals, reach(state.scale));
-        let weight = |(weight, left): (&f64, &f64)| match *weight > 0.0 {
-            true => weight * Loss::Tukey.weight(left / state.scale),
-            false => 0.0,
-        };
-        let weights = seen.weights.iter().zip(&residuals).map(weight).collect();
-        Some(weights)
+        Some(seen.weighed(&residuals, |left| Loss::Tukey.weight(left / state.scale)))
     }
 
     fn ends(&self, shift: f64, most: f64, state: &mut State) -> bool {

@@ -7,11 +7,11 @@ use spotfit_files::private::sort_by_key;
 
 use super::loss::Loss;
 use super::outliers::{self, Outlier};
-use super::robust::{KNEE, MOST_ROUNDS, NEAR, Robust, STEADY};
+use super::robust::{MOST_ROUNDS, NEAR, Robust, STEADY};
 use super::rounds::{Phase, Seen, Task, shift};
-use super::scales::{biweight, half_scale, lower_scale, reach, spread};
+use super::scales::{half_scale, lower_scale};
 use super::{CurveNoise, NoiseFits, UnweightedPoints, weights_of_data};
-use crate::model::copies::within;
+use crate::model::copies::{weighted, within};
 use crate::model::shared::parts_of;
 use crate::model::{CurveFitter, Model, ModelError, SharedFits, SharedModelFits};
 
@@ -87,11 +87,9 @@ impl Model {
         noise.check(options)?;
         noise.refuse_sharing(sharing)?;
         let own = noise.weights.map(|rule| weights_of_data(curves, rule)).transpose()?;
-        let (own, left_out) = own.map_or_else(Default::default, |(own, out)| (Some(own), out));
-        let mut weighted = curves.reborrow();
-        if let Some(own) = &own {
-            weighted = weighted.with_weights(own.view());
-        }
+        let (own, left_out) = own.unzip();
+        let left_out = left_out.unwrap_or_default();
+        let weighted = weighted(curves.reborrow(), own.as_ref());
         let plain = self.fit_shared(fitter, &weighted, start, options, sharing)?;
         let Some(loss) = noise.loss else {
             return Ok(SharedNoiseFits::plain(plain, own, left_out));
@@ -206,17 +204,11 @@ impl Together<'_> {
                 let before = ended.scales[part][0];
                 let scale = match (held, phases[part]) {
                     (Some(scale), _) => scale,
-                    (None, Phase::Absolute) => spread(&seen, &residuals, f64::INFINITY),
-                    (None, Phase::Trimmed) => spread(&seen, &residuals, reach(before)),
-                    // The first of the last phase, in which it stays.
-                    (None, Phase::Last) if rounds[part] == 0 => biweight(&seen, &residuals, before),
-                    (None, Phase::Last) => before,
+                    // It stays, but for the first of the last phase.
+                    (None, Phase::Last) if rounds[part] > 0 => before,
+                    (None, phase) => phase.scale(&seen, &residuals, before),
                 };
-                let share = |left: f64| match phases[part] {
-                    Phase::Absolute => 1.0 / (left.abs() / scale / KNEE).max(1.0),
-                    Phase::Trimmed => Loss::Tukey.weight(left / scale),
-                    Phase::Last => self.robust.loss.weight(left / scale),
-                };
+                let share = |left: f64| self.robust.share(phases[part], left / scale);
                 let half = half_scale(&seen, &residuals);
                 Some((scale, half, residuals.into_iter().map(share).collect::<Vec<f64>>()))
             });
@@ -244,13 +236,7 @@ impl Together<'_> {
             let curves = self.task.curves.reborrow().with_weights(weights.view());
             let from = ended.parameters.view().into();
             let formula = &self.task.model.formula;
-            let found = self.task.fitter.double().fit_shared(
-                formula,
-                &curves,
-                from,
-                &finer,
-                self.sharing,
-            )?;
+            let found = reference.fit_shared(formula, &curves, from, &finer, self.sharing)?;
             for part in active {
                 if is_lost[part] {
                     continue;

@@ -1,5 +1,7 @@
 //! Derivatives as a triangle, of which errors are made.
 
+use crate::model::start::dot;
+
 /// A column adds nothing whose own part is smaller than this share of it.
 const LEAST: f64 = 1e-11;
 
@@ -64,10 +66,6 @@ impl Triangle {
         let of = |j: usize, k: usize| dot(&inverse[j], &inverse[k]) / lengths[j] / lengths[k];
         (0..count).map(|j| (0..count).map(|k| of(j, k)).collect()).collect()
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 #[cfg(test)]

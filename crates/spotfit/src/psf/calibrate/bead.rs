@@ -2,10 +2,11 @@
 
 use fit_crowd::private::{LatticePlace, Patch};
 use ndarray::ArrayView2;
+use spotfit_locs::private::ends;
 
 use super::parts::{BeadStack, FARTHEST, MARGIN, PlacedBead, PsfBead, Rejection};
 use super::table::Table;
-use crate::psf::bounds::{Information, inverse};
+use crate::psf::bounds::{Information, inverse, product};
 use crate::psf::misfit::Sample;
 
 /// Steps of a fit in a round.
@@ -73,9 +74,7 @@ impl<'a> BeadFit<'a> {
 
     /// The z of its lowest and of its highest slice.
     pub(super) fn range(&self) -> [f64; 2] {
-        let heights = self.bead.heights.iter();
-        let ends = |[low, high]: [f64; 2], at: &f64| [low.min(*at), high.max(*at)];
-        heights.fold([f64::INFINITY, f64::NEG_INFINITY], ends).map(|end| end - self.height)
+        ends(self.bead.heights.iter().copied()).map(|end| end - self.height)
     }
 
     pub(super) fn image(&self, slice: usize) -> ArrayView2<'_, f32> {
@@ -317,6 +316,18 @@ impl<'a> BeadFit<'a> {
     }
 }
 
+/// The beads that are used.
+pub(super) fn used<'f, 'b>(fits: &'f [BeadFit<'b>]) -> impl Iterator<Item = &'f BeadFit<'b>> {
+    fits.iter().filter(|fit| fit.rejected.is_none())
+}
+
+/// The same, to be changed.
+pub(super) fn used_mut<'f, 'b>(
+    fits: &'f mut [BeadFit<'b>],
+) -> impl Iterator<Item = &'f mut BeadFit<'b>> {
+    fits.iter_mut().filter(|fit| fit.rejected.is_none())
+}
+
 /// Gauss and Newton's step.
 fn step(sums: &Sums, drift: bool) -> Option<[f64; 6]> {
     let mut information = sums.information;
@@ -326,9 +337,7 @@ fn step(sums: &Sums, drift: bool) -> Option<[f64; 6]> {
             information.hold(j);
         }
     }
-    let inverse = inverse(&information)?;
-    let mut step: [f64; 6] =
-        std::array::from_fn(|j| (0..6).map(|k| inverse[j][k] * sums.gradient[k]).sum());
+    let mut step = product(&inverse(&information)?, &sums.gradient);
     if !drift {
         step[4..].fill(0.0);
     }

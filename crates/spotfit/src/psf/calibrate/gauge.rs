@@ -1,6 +1,6 @@
 //! What beads cannot tell: where the PSF's centre and its z = 0 are.
 
-use super::bead::BeadFit;
+use super::bead::{BeadFit, used};
 use super::table::Table;
 use fit_crowd::private::{LatticePlace, Patch};
 
@@ -24,9 +24,8 @@ pub(super) fn fix(table: &Table, fits: &mut [BeadFit<'_>]) {
             moments[axis] += value * value * (at[axis] as f64 - middle);
         }
     }
-    let used = || fits.iter().filter(|fit| fit.rejected.is_none());
-    let count = used().count().max(1) as f64;
-    let drift = [0, 1].map(|axis| used().map(|fit| fit.drift[axis]).sum::<f64>() / count);
+    let count = used(fits).count().max(1) as f64;
+    let drift = [0, 1].map(|axis| used(fits).map(|fit| fit.drift[axis]).sum::<f64>() / count);
     for fit in fits.iter_mut() {
         for axis in 0..2 {
             let off = moments[axis] / sum;

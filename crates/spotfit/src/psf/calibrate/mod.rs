@@ -7,7 +7,6 @@ mod solve;
 mod start;
 mod table;
 
-use ndarray::Array3;
 use rayon::prelude::*;
 
 use fit_cpu::MOST_THREADS;
@@ -18,13 +17,13 @@ pub use self::parts::{
 
 pub(in crate::psf) use self::solve::conjugate_gradients;
 
-use self::bead::BeadFit;
+use self::bead::{BeadFit, used, used_mut};
 use self::parts::{FARTHEST, MARGIN};
 use self::table::Table;
 use super::measured::MOST;
 use super::misfit::{Alone, MOST_SAMPLES, misfit, said_of};
 use super::spot_image::SpotImage;
-use super::{Misfit, Psf, PsfError};
+use super::{Misfit, PsfError};
 
 /// The fewest beads.
 const FEWEST_BEADS: usize = 3;
@@ -84,16 +83,11 @@ fn solved(
         solve::solve(&mut table, &fits, 60);
     }
     table.normalize(&mut fits);
-    for fit in fits.iter_mut().filter(|fit| fit.rejected.is_none()) {
-        fit.weigh(&table);
-    }
+    used_mut(&mut fits).for_each(|fit| fit.weigh(&table));
     let zero = gauge::zero(&table);
-    let used = fits.iter().filter(|fit| fit.rejected.is_none());
     let (sum, count) =
-        used.fold((0.0, 0.0), |(sum, count), fit| (sum + fit.squares, count + fit.pixels));
-    let coefficients = Array3::from_shape_vec(table.shape, table.knots.clone());
-    let coefficients = coefficients.expect("a number for each place");
-    let psf = Psf::new(coefficients, table.step, zero)?;
+        used(&fits).fold((0.0, 0.0), |(sum, count), fit| (sum + fit.squares, count + fit.pixels));
+    let psf = table.psf(zero)?;
     let outcomes = fits.iter().map(|fit| fit.outcome((zero - table.zero) * table.step)).collect();
     let misfit = (sum / count).sqrt();
     let psf = psf.with_misfit(of_halves(&table, fits, zero, misfit * misfit));
@@ -114,8 +108,7 @@ fn of_halves(table: &Table, fits: Vec<BeadFit<'_>>, zero: f64, squares: f64) -> 
     for (from, others) in [(&even, &odd), (&odd, &even)] {
         let mut half = table.clone();
         solve::solve(&mut half, from, 60);
-        let coefficients = Array3::from_shape_vec(half.shape, half.knots.clone());
-        let psf = Psf::new(coefficients.expect("a number for each place"), half.step, zero).ok()?;
+        let psf = half.psf(zero).ok()?;
         // Read noise and multiplied electrons are in what is left, if there are any.
         let seen = others.iter().flat_map(|fit| fit.seen(&half, zero, squares.max(1.0)));
         let count: usize = others.iter().map(|fit| fit.bead.heights.len()).sum();
@@ -126,9 +119,7 @@ fn of_halves(table: &Table, fits: Vec<BeadFit<'_>>, zero: f64, squares: f64) -> 
 }
 
 fn check(beads: &[BeadStack], options: &PsfCalibrationOptions) -> Result<(), PsfError> {
-    let number = |name, value, good, range| {
-        if good { Ok(()) } else { Err(PsfError::Number { name, value, range }) }
-    };
+    let number = PsfError::check;
     let PsfCalibrationOptions { step, rounds, worst, threads, .. } = *options;
     let few = threads <= MOST_THREADS;
     number("the number of threads", threads as f64, few, "0 to 1024")?;
@@ -168,7 +159,7 @@ fn check(beads: &[BeadStack], options: &PsfCalibrationOptions) -> Result<(), Psf
 
 /// An error unless enough beads are left.
 fn enough(fits: &[BeadFit<'_>]) -> Result<(), PsfError> {
-    let left = fits.iter().filter(|fit| fit.rejected.is_none()).count();
+    let left = used(fits).count();
     if left >= FEWEST_BEADS {
         return Ok(());
     }
@@ -187,8 +178,7 @@ fn enough(fits: &[BeadFit<'_>]) -> Result<(), PsfError> {
 
 /// An empty table over the range of z that half of the beads cover; those that cover less than half of it are rejected.
 fn empty_table(fits: &mut [BeadFit<'_>], step: f64) -> Result<Table, PsfError> {
-    let ranges: Vec<[f64; 2]> =
-        fits.iter().filter(|fit| fit.rejected.is_none()).map(BeadFit::range).collect();
+    let ranges: Vec<[f64; 2]> = used(fits).map(BeadFit::range).collect();
     let median = |end: usize| {
         let mut ends: Vec<f64> = ranges.iter().map(|range| range[end]).collect();
         ends.sort_unstable_by(f64::total_cmp);
@@ -208,7 +198,7 @@ fn empty_table(fits: &mut [BeadFit<'_>], step: f64) -> Result<Table, PsfError> {
     }
     // What is left over is shared by both ends.
     let low = low + 0.5 * (high - low - planes * step);
-    for fit in fits.iter_mut().filter(|fit| fit.rejected.is_none()) {
+    for fit in used_mut(fits) {
         let [first, last] = fit.range();
         if last.min(high) - first.max(low) < 0.5 * (high - low) {
             fit.rejected = Some(Rejection::OutOfRange);
@@ -219,12 +209,11 @@ fn empty_table(fits: &mut [BeadFit<'_>], step: f64) -> Result<Table, PsfError> {
 
 /// Rejects beads that are far from the middle of their box, or unlike the others; whether there were any.
 fn reject(fits: &mut [BeadFit<'_>], worst: f64) -> bool {
-    let mut misfits: Vec<f64> =
-        fits.iter().filter(|fit| fit.rejected.is_none()).map(BeadFit::misfit).collect();
+    let mut misfits: Vec<f64> = used(fits).map(BeadFit::misfit).collect();
     misfits.sort_unstable_by(f64::total_cmp);
     let Some(&median) = misfits.get(misfits.len().saturating_sub(1) / 2) else { return false };
     let mut any = false;
-    for fit in fits.iter_mut().filter(|fit| fit.rejected.is_none()) {
+    for fit in used_mut(fits) {
         if !fit.place.iter().all(|at| at.abs() <= FARTHEST) {
             fit.rejected = Some(Rejection::OffCentre);
         } else {

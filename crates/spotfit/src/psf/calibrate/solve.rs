@@ -1,6 +1,6 @@
 //! The coefficients of the PSF from the pixels of all beads: regularised linear least squares by conjugate gradients.
 
-use super::bead::BeadFit;
+use super::bead::{BeadFit, used};
 use super::table::Table;
 use fit_crowd::private::{LatticePlace, Patch};
 use spotfit_locs::private::of_each;
@@ -22,7 +22,7 @@ type Number<'a> = dyn Fn(&mut Patch, &LatticePlace, usize, usize, &mut Vec<f64>)
 
 /// Improves the coefficients, beginning with those that there are, in some steps.
 pub(super) fn solve(table: &mut Table, fits: &[BeadFit<'_>], steps: usize) {
-    let used: Vec<&BeadFit<'_>> = fits.iter().filter(|fit| fit.rejected.is_none()).collect();
+    let used: Vec<&BeadFit<'_>> = used(fits).collect();
     let places: Vec<Vec<(usize, LatticePlace)>> = used
         .iter()
         .map(|fit| {

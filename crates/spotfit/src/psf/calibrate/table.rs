@@ -5,6 +5,7 @@ use ndarray::Array3;
 use super::bead::BeadFit;
 use super::parts::MARGIN;
 use crate::psf::measured::sum;
+use crate::psf::{Psf, PsfError};
 
 /// The PSF while it is made.
 #[derive(Clone, Debug)]
@@ -21,6 +22,12 @@ pub(super) struct Table {
 impl Table {
     pub(super) fn new(shape: [usize; 3], step: f64, zero: f64) -> Self {
         Self { shape, knots: vec![0.0; shape.iter().product()], step, zero }
+    }
+
+    /// As a PSF whose z = 0 is at this plane.
+    pub(super) fn psf(&self, zero: f64) -> Result<Psf, PsfError> {
+        let coefficients = Array3::from_shape_vec(self.shape, self.knots.clone());
+        Psf::new(coefficients.expect("a number for each place"), self.step, zero)
     }
 
     /// Takes what is at the rim of the box for background, and makes the sum at z = 0 one.

@@ -3,7 +3,7 @@
 use fit_crowd::private::{LEAST, LEAST_DATUM, LatticePlace, PAIRS, Patch, WIDE, add_pixels};
 
 use super::{ENDS, Extent, Family, SpotWindow};
-use crate::psf::bounds::{Information, inverse};
+use crate::psf::bounds::{Information, inverse, product};
 
 /// The farthest step of a fit along x and y, in pixels, and the farthest place.
 const LONGEST: f64 = 0.4;
@@ -202,9 +202,8 @@ fn improve(
         information.damp(DAMPING);
         // A spot that tells nothing stays as it is.
         let Some(covariance) = inverse(&information) else { continue };
-        let along = |j: usize| (0..6).map(|k| covariance[j][k] * gradient[k]).sum::<f64>();
         fit.errors = [covariance[2][2], covariance[2][3]];
-        let by = [0, 1, 2, 3, 4, 5].map(along);
+        let by = product(&covariance, &gradient);
         settled =
             by.iter().zip(gradient).map(|(by, gradient)| by * gradient).sum::<f64>() < SETTLED;
         fit.step(by);

@@ -49,6 +49,11 @@ impl Gained {
 }
 
 impl Varying {
+    /// The same everywhere.
+    pub(super) fn none(mean: Family) -> Self {
+        Self { mean, terms: Vec::new(), degree: 0, part: [[-1.0, 1.0]; 2] }
+    }
+
     /// Where a spot is in that part, from −1 to 1.
     pub(super) fn place(&self, window: &SpotWindow) -> [f64; 2] {
         within(self.part, window.field)
@@ -143,7 +148,7 @@ impl Varying {
             (part, [with(family), with(&self.at(window)), pixels, with(&same.mean)])
         });
         let least = |spot: &[f64; 4]| spot[0].min(spot[1]) / spot[2];
-        let limit = unlike(all.iter().map(|(_, spot)| least(spot)).collect(), family.extent);
+        let limit = unlike(all.iter().map(|(_, spot)| least(spot)), family.extent);
         let sound = |spot: &[f64; 4]| spot.iter().all(|at| at.is_finite()) && least(spot) < limit;
         let all: Vec<_> = all.into_iter().filter(|(_, spot)| sound(spot)).collect();
         let count = all.len() as f64;
@@ -181,7 +186,7 @@ fn leave_out(spots: &mut [SpotFit<'_>], extent: Extent) {
     let mut order: Vec<usize> = (0..spots.len()).collect();
     sort_by(&mut order, |&a, &b| from_middle(&spots[a]).total_cmp(&from_middle(&spots[b])));
     for ring in order.chunks(order.len().div_ceil(RINGS).max(1)) {
-        let limit = unlike(ring.iter().map(|&spot| spots[spot].deviance()).collect(), extent);
+        let limit = unlike(ring.iter().map(|&spot| spots[spot].deviance()), extent);
         ring.iter().for_each(|&spot| spots[spot].judge(limit));
     }
 }

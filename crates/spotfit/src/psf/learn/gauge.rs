@@ -1,8 +1,9 @@
 //! What the pixels of spots cannot tell: pedestal and slopes, which the background has, the sum, and the centre.
 
 use super::expect::{MOST_OFF, SpotFit};
-use super::{Extent, Family};
+use super::{Extent, Family, middle_and_spread};
 use crate::psf::bounds::{Information, inverse};
+use spotfit_locs::private::median;
 
 /// The annulus, in pixels from the edge of windows, in which there is little light but that which falls with r⁻³.
 const INNER: f64 = 2.5;
@@ -131,14 +132,8 @@ pub(super) fn pedestal(spots: &[SpotFit<'_>], nodes: &[f64], last: f64) -> Optio
         })
         .collect();
     // Spots that are two, or shine for a part of a frame, are outliers here.
-    let median = |values: &mut Vec<f64>| {
-        values.sort_unstable_by(f64::total_cmp);
-        values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
-    };
-    let mut lights: Vec<f64> = rows.iter().map(|row| row.parts[FIELD]).collect();
-    let middle = median(&mut lights);
-    lights.iter_mut().for_each(|light| *light = (*light - middle).abs());
-    let spread = (1.4826 * median(&mut lights)).powi(2);
+    let [_, spread] = middle_and_spread(rows.iter().map(|row| row.parts[FIELD]));
+    let spread = spread.powi(2);
     let error = rows.iter().map(|row| row.variance).sum::<f64>() / count;
     if !(error > 0.0 && spread > LEAST_SPREAD * error && spread > LEAST_SPREAD_OF_ALL) {
         return None;
@@ -160,8 +155,7 @@ pub(super) fn pedestal(spots: &[SpotFit<'_>], nodes: &[f64], last: f64) -> Optio
         information.ridge(1e-6 * count);
         covariance = inverse(&information)?;
         found = covariance.map(|row| row.iter().zip(&right).map(|(a, b)| a * b).sum());
-        let mut sizes: Vec<f64> = rows.iter().map(|row| row.residual(&found).abs()).collect();
-        limit = HUBER * 1.4826 * median(&mut sizes);
+        limit = HUBER * 1.4826 * median(rows.iter().map(|row| row.residual(&found).abs()));
     }
     let variance = (limit / (HUBER * mean)).powi(2);
     let part = |j: usize, k: usize| variance * covariance[FIELD + j][FIELD + k];

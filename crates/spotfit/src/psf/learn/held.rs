@@ -5,8 +5,8 @@ use ndarray::Array2;
 
 use super::expect::{NodeFit, SETTLED, SpotFit, behind, place};
 use super::{Family, SpotWindow};
-use crate::psf::bounds::{Information, inverse};
-use spotfit_locs::private::of_each;
+use crate::psf::bounds::{Information, inverse, product};
+use spotfit_locs::private::{median, of_each};
 
 /// Steps of a fit of a Gaussian.
 const STEPS: usize = 12;
@@ -38,7 +38,7 @@ pub(super) fn judge(family: &Family, windows: &[SpotWindow]) -> Judged {
     });
     // Those that neither describes are several.
     let least = |[learnt, gaussian, pixels]: &[f64; 3]| learnt.min(*gaussian) / pixels;
-    let limit = super::unlike(both.iter().map(least).collect(), family.extent);
+    let limit = super::unlike(both.iter().map(least), family.extent);
     let sound: Vec<[f64; 3]> = both
         .into_iter()
         .filter(|spot| spot.iter().all(|number| number.is_finite()) && least(spot) < limit)
@@ -48,9 +48,7 @@ pub(super) fn judge(family: &Family, windows: &[SpotWindow]) -> Judged {
     let mean = (sum(1) - sum(0)) / count;
     let square: f64 = sound.iter().map(|spot| (spot[1] - spot[0] - mean).powi(2)).sum();
     let error = (square / (count * (count - 1.0))).sqrt();
-    let mut gains: Vec<f64> = sound.iter().map(|spot| spot[1] - spot[0]).collect();
-    gains.sort_unstable_by(f64::total_cmp);
-    let gain = gains.get(gains.len() / 2).copied().unwrap_or(f64::NAN);
+    let gain = median(sound.iter().map(|spot| spot[1] - spot[0]));
     Judged { learnt: sum(0) / sum(2), gaussian: sum(1) / sum(2), better: mean / error, gain }
 }
 
@@ -88,7 +86,7 @@ pub(super) fn left(
         let interval = (spot.mean_place(&nodes) as usize).min(count - 1);
         (spot.deviance(), interval, *spot.best(), patch.value)
     });
-    let limit = super::unlike(spots.iter().map(|spot| spot.0).collect(), extent);
+    let limit = super::unlike(spots.iter().map(|spot| spot.0), extent);
     let none = Array2::<f64>::zeros([side; 2]);
     let mut all = vec![(0, none.clone(), none); count];
     for (window, (deviance, interval, fit, values)) in windows.iter().zip(&spots) {
@@ -147,10 +145,10 @@ fn gaussian(window: &SpotWindow) -> f64 {
         let mut information = kept.2;
         information.damp(damping);
         let Some(covariance) = inverse(&information) else { break };
-        let along = |j: usize| (0..7).map(|k| covariance[j][k] * kept.3[k]).sum::<f64>();
+        let [step @ .., wider] = product(&covariance, &kept.3);
         fit = kept.0;
-        fit.step([0, 1, 2, 3, 4, 5].map(along));
-        sigma = (kept.1 + along(6).clamp(-LONGEST, LONGEST)).clamp(SIGMAS[0], SIGMAS[1]);
+        fit.step(step);
+        sigma = (kept.1 + wider.clamp(-LONGEST, LONGEST)).clamp(SIGMAS[0], SIGMAS[1]);
     }
     cost
 }

@@ -18,7 +18,7 @@ mod select;
 use fit_crowd::private::{Lit, basis};
 
 use self::expect::SpotFit;
-use spotfit_locs::private::{change_each, of_each};
+use spotfit_locs::private::{change_each, median, of_each};
 
 pub use movie::{FieldGain, LearnPsfError, LearntMember, LearntPsf, learn_psf};
 pub(crate) use movie::{HeldSpots, learn_while, misfit_of_gaussians};
@@ -215,7 +215,7 @@ pub(super) fn learn(
 
 /// Says which spots are like the others.
 fn leave_out(spots: &mut [SpotFit<'_>], extent: Extent) {
-    let limit = unlike(spots.iter().map(SpotFit::deviance).collect(), extent);
+    let limit = unlike(spots.iter().map(SpotFit::deviance), extent);
     spots.iter_mut().for_each(|spot| spot.judge(limit));
 }
 
@@ -228,15 +228,16 @@ impl SpotFit<'_> {
 }
 
 /// From which deviance of a pixel on a spot is not like the others.
-fn unlike(mut all: Vec<f64>, extent: Extent) -> f64 {
-    let median = |all: &mut [f64]| {
-        all.sort_unstable_by(f64::total_cmp);
-        all.get(all.len() / 2).copied().unwrap_or(f64::NAN)
-    };
-    let middle = median(&mut all);
-    all.iter_mut().for_each(|own| *own = (*own - middle).abs());
+fn unlike(all: impl Iterator<Item = f64> + Clone, extent: Extent) -> f64 {
+    let [middle, spread] = middle_and_spread(all);
     // Of a χ² by pixel the deviation is at least that of so many pixels.
-    middle + UNLIKE * (1.4826 * median(&mut all)).max(2.0_f64.sqrt() / extent.side() as f64)
+    middle + UNLIKE * spread.max(2.0_f64.sqrt() / extent.side() as f64)
+}
+
+/// The median, and what the median of the distances from it tells of a standard deviation.
+fn middle_and_spread(all: impl Iterator<Item = f64> + Clone) -> [f64; 2] {
+    let middle = median(all.clone());
+    [middle, 1.4826 * median(all.map(|own| (own - middle).abs()))]
 }
 
 #[cfg(test)]

@@ -180,7 +180,7 @@ impl LearntPsf {
 /// Spots that were held out, and the family that they judge. What they show is looked at where somebody asks.
 #[derive(Clone, Debug)]
 pub(crate) struct HeldSpots {
-    family: HeldFamily,
+    family: Varying,
     windows: Vec<SpotWindow>,
 }
 
@@ -189,22 +189,6 @@ impl HeldSpots {
         let middle = |at: usize| if psf.is_single() { 0.0 } else { psf.z_of(at as f64 + 0.5) };
         let left = left(&|window| self.family.at(window), &self.windows).into_iter().enumerate();
         left.map(|(at, (spots, left))| LearntMember { z: middle(at), spots, left }).collect()
-    }
-}
-
-/// What judges them: the same everywhere, or what varies across the frame.
-#[derive(Clone, Debug)]
-enum HeldFamily {
-    Same(Family),
-    Varying(Varying),
-}
-
-impl HeldFamily {
-    fn at(&self, window: &SpotWindow) -> Family {
-        match self {
-            Self::Same(family) => family.clone(),
-            Self::Varying(varying) => varying.at(window),
-        }
     }
 }
 
@@ -343,16 +327,7 @@ pub(crate) fn learn_while(
     go_on: &dyn Fn() -> bool,
 ) -> Result<LearntPsf, LearnPsfError> {
     let pool = ThreadPoolBuilder::new().num_threads(options.fitter.threads).build();
-    let pool = pool.map_err(PsfError::from)?;
-    learnt(blocks, options, &pool, go_on)
-}
-
-fn learnt(
-    blocks: &[Block],
-    options: &LocalizeOptions,
-    pool: &ThreadPool,
-    go_on: &dyn Fn() -> bool,
-) -> Result<LearntPsf, LearnPsfError> {
+    let pool = &pool.map_err(PsfError::from)?;
     let blocks: Vec<Frames<'_>> =
         blocks.iter().map(|block| (block.first, block.pixels.windows())).collect();
     let blocks = &blocks[..];
@@ -365,7 +340,7 @@ fn learnt(
     let Collected { windows, mut frames, mut density, .. } = maxima(blocks, &options, roi, go_on)?;
     let (windows, held) = parted(windows, frames)?;
     let mut found = pool.install(|| learn(&windows, PLANES, STEPS, None));
-    let (mut judged, mut held_out) = (pool.install(|| judge(&found.family, &held)), held.len());
+    let mut judged = pool.install(|| judge(&found.family, &held));
     let (mut last, mut used) = (held, windows);
     let mut rounds = 1;
     while rounds < ROUNDS {
@@ -406,8 +381,7 @@ fn learnt(
         }
         rounds += 1;
         (frames, density) = (frames.max(of_frames), of_density);
-        (found, judged, used, held_out) = (better, now, windows, apart.len());
-        last = apart;
+        (found, judged, used, last) = (better, now, windows, apart);
         if now.learnt > ENDED * old.learnt {
             break;
         }
@@ -439,23 +413,16 @@ fn learnt(
     if !is_better(&judged) {
         return Err(LearnPsfError::NotBetter { spots: used, gain, learnt, gaussian });
     }
-    if let Some(Varied { psf, spots, held, deviance, gain }) = varied {
-        let (field, held_out) = (Some(gain), held.windows.len());
-        return Ok(LearntPsf {
-            psf,
-            frames,
-            spots,
-            held_out,
-            rounds,
-            deviance,
-            gaussian,
-            field,
-            held,
-        });
-    }
-    let psf = pool.install(|| tested(&found.family, &last, density))?;
-    let held = HeldSpots { family: HeldFamily::Same(found.family), windows: last };
-    let (spots, deviance, field) = (used, learnt, None);
+    let varied = match varied {
+        Some(varied) => varied,
+        None => {
+            let psf = pool.install(|| tested(&found.family, &last, density))?;
+            let held = HeldSpots { family: Varying::none(found.family), windows: last };
+            Varied { psf, spots: used, held, deviance: learnt, field: None }
+        }
+    };
+    let Varied { psf, spots, held, deviance, field } = varied;
+    let held_out = held.windows.len();
     Ok(LearntPsf { psf, frames, spots, held_out, rounds, deviance, gaussian, field, held })
 }
 
@@ -470,13 +437,13 @@ struct Told<'a> {
     density: f64,
 }
 
-/// A PSF that varies, from so many spots, and what those that were held out say of it.
+/// A PSF that may vary, from so many spots, and what those that were held out say of it.
 struct Varied {
     psf: Psf,
     spots: usize,
     held: HeldSpots,
     deviance: f64,
-    gain: FieldGain,
+    field: Option<FieldGain>,
 }
 
 /// One of the families, varying across the frame, if spots that were held out are described better than by the one that was found. A low degree and
@@ -529,10 +496,10 @@ fn varied(
     let local = |window: &SpotWindow| (varying.at(window), varying.place(window));
     let psf = pool.install(|| with_misfit(psf, &local, held, density));
     let [centre, corners, [_, deviance]] = gained.deviances;
-    let gain = FieldGain { centre, corners };
+    let field = Some(FieldGain { centre, corners });
     let (spots, windows) = (used.len(), held.to_vec());
-    let held = HeldSpots { family: HeldFamily::Varying(varying), windows };
-    let varied = Varied { psf, spots, held, deviance, gain };
+    let held = HeldSpots { family: varying, windows };
+    let varied = Varied { psf, spots, held, deviance, field };
     Ok(Some(varied))
 }
 

@@ -15,7 +15,7 @@ use super::lengths::{fixed_sigma, roi};
 use super::psf::PsfOption;
 #[cfg(feature = "clap")]
 use crate::arguments::choice;
-use crate::astigmatism::file::{CalibrationFileError, load_with_pixel_size};
+use crate::astigmatism::file::{CalibrationFileError, load};
 use crate::astigmatism::find::Finder;
 use crate::localize::{self, Positions};
 use crate::psf::{self, Psf};
@@ -265,7 +265,7 @@ impl LocalizeOptions {
 /// Reads a calibration of widths.
 fn finder(path: &Path, pixel_size: Option<f64>) -> Result<Finder, StepError> {
     let name = path.display().to_string();
-    load_with_pixel_size(path, pixel_size).map_err(|error| match error {
+    load(path, pixel_size).map_err(|error| match error {
         CalibrationFileError::Yaml(YamlError::Io(source)) => StepError::Read { name, source },
         CalibrationFileError::PixelSize => {
             StepError::input(&name, format!("{error}; give `pixel_size`"))
