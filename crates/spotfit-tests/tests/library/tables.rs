@@ -109,7 +109,7 @@ fn foreign_tables_are_read() {
     assert_eq!(table.values("frame").unwrap(), [1.0]);
     assert!(matches!(table.lengths("x", Unit::Pixel), Err(TableError::PixelSize { .. })));
     table.info.pixel_size = Some(100.0);
-    assert_eq!(table.lengths("uncertainty_x", Unit::Pixel).unwrap(), [0.12]);
+    assert_eq!(*table.lengths("uncertainty_x", Unit::Pixel).unwrap(), [0.12]);
     for (text, said) in [
         (text.replace("2,", "0,"), "line 2: frame = '0' is not the number of a frame, from 1"),
         (text.replace("500.5", "high"), "line 2: y [nm] = 'high' is not a number"),
