@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use spotfit::Camera;
 use spotfit::astigmatism::yaml_text::yaml_text;
 use spotfit::movie::MovieOptions;
-use spotfit::psf;
+use spotfit::psf::{self, Psf};
 use spotfit::report::figure::Drawing;
 use spotfit::steps::calibrate::{CalibrateOptions, PsfOptions, run, run_psf};
 use spotfit::steps::learn;
@@ -16,24 +16,24 @@ use spotfit::steps::localize::Given;
 use spotfit::steps::{Listener, PixelScale, Stack};
 
 use crate::camera::CameraMap;
+use crate::error;
 use crate::fitter::Fitter;
-use crate::localize::{CameraFromMetadata, LocalizeOptions, camera_asked, followed, stored};
+use crate::localize::{LocalizeOptions, followed, stored};
+use crate::options::{CameraFromMetadata, CameraNumbers, camera_asked};
 use crate::pixels::Pixels;
 use crate::plots::encoded;
-use crate::steps::{Heard, json, of_step, options};
-use crate::threads;
-use crate::work::aside;
+use crate::steps::{Heard, heard, json, of_step, options};
 
 /// The bytes of the calibration's file, the report as JSON, its plot as SVG and as PNG, and notes.
 type Calibrated = (Vec<u8>, String, [Vec<u8>; 2], Vec<String>);
 
-/// Channel, slice and position of a movie, and whether one that is cut off is refused.
-pub(crate) type Chosen = (Option<usize>, Option<usize>, Option<String>, bool);
+/// Channel, slice and position of a movie, whether one that is cut off is refused, and the parts that go on with it.
+pub(crate) type Chosen = (Option<usize>, Option<usize>, Option<String>, bool, Vec<PathBuf>);
 
 /// How a movie is opened, of which this is chosen.
-pub(crate) fn movie_options((channel, slice, position, strict): Chosen) -> MovieOptions {
+pub(crate) fn movie_options((channel, slice, position, strict, parts): Chosen) -> MovieOptions {
     let movie = MovieOptions::default().with_channel(channel).with_slice(slice);
-    movie.with_position(position).with_strict(strict)
+    movie.with_position(position).with_strict(strict).with_parts(parts)
 }
 
 /// The camera of stacks, with what the metadata of the first say where that is asked for, which is told.
@@ -82,6 +82,12 @@ fn plots(drawing: &Drawing) -> PyResult<[Vec<u8>; 2]> {
     Ok([encoded(drawing, "svg")?, encoded(drawing, "png")?])
 }
 
+/// The file of a PSF.
+fn written(of: &Psf, pixel_size: Option<f64>) -> PyResult<Vec<u8>> {
+    let written = psf::write(Vec::new(), of, pixel_size);
+    written.map_err(error::wrong)
+}
+
 /// Learns how the widths of spots tell z.
 #[pyfunction]
 #[pyo3(signature = (given, fitter, camera_map, *, options, chosen, camera_from))]
@@ -98,21 +104,13 @@ pub(crate) fn calibrate(
     let fitter = fitter.get().options().clone();
     let map = camera_map.map(|map| Arc::new(map.get().0.clone()));
     let mut stacks = stacks(py, "stacks", &given, chosen)?;
-    let pool = threads::pool()?;
-    let (done, notes) = aside(py, move |abandoned| {
-        pool.install(|| {
-            let listener = Heard::new(abandoned);
-            let scale = options.stack.pixel_size;
-            let done = camera_of((camera_from, map.clone()), &mut stacks, scale, &listener)
-                .and_then(|camera| {
-                    let fit = fitter.fit.with_camera(camera.or(fitter.fit.camera));
-                    let fitter = fitter.with_fit(fit);
-                    run(&options, &fitter, map.as_ref(), &mut stacks, &listener).map_err(of_step)
-                });
-            (done, listener.notes())
-        })
+    let (done, notes) = heard(py, move |listener| {
+        let scale = options.stack.pixel_size;
+        let camera = camera_of((camera_from, map.clone()), &mut stacks, scale, listener)?;
+        let fit = fitter.fit.with_camera(camera.or(fitter.fit.camera));
+        let fitter = fitter.with_fit(fit);
+        run(&options, &fitter, map.as_ref(), &mut stacks, listener).map_err(of_step)
     })?;
-    let done = done?;
     let plot = plots(&done.drawing())?;
     Ok((yaml_text(&done.calibration).into_bytes(), json(&done.report)?, plot, notes))
 }
@@ -123,7 +121,7 @@ pub(crate) fn calibrate(
 pub(crate) fn calibrate_psf(
     py: Python<'_>,
     given: Vec<Bound<'_, PyAny>>,
-    camera: Option<(f64, f64, Option<f64>, f64)>,
+    camera: Option<CameraNumbers>,
     camera_map: Option<&Bound<'_, CameraMap>>,
     options: &str,
     chosen: Chosen,
@@ -133,36 +131,26 @@ pub(crate) fn calibrate_psf(
     let camera = camera.map(crate::options::camera);
     let map = camera_map.map(|map| Arc::new(map.get().0.clone()));
     let mut stacks = stacks(py, "stacks", &given, chosen)?;
-    let (done, notes) = aside(py, move |abandoned| {
-        let listener = Heard::new(abandoned);
+    let (done, notes) = heard(py, move |listener| {
         let scale = options.stack.pixel_size;
-        let done = camera_of((camera_from, map.clone()), &mut stacks, scale, &listener).and_then(
-            |found| {
-                let camera = found.or(camera);
-                run_psf(&options, camera.as_ref(), map.as_deref(), &mut stacks, &listener)
-                    .map_err(of_step)
-            },
-        );
-        (done, listener.notes())
+        let found = camera_of((camera_from, map.clone()), &mut stacks, scale, listener)?;
+        let camera = found.or(camera);
+        run_psf(&options, camera.as_ref(), map.as_deref(), &mut stacks, listener).map_err(of_step)
     })?;
-    let done = done?;
-    let written = psf::write(Vec::new(), &done.psf, done.pixel_size);
-    let bytes = written.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok((bytes, json(&done.report)?, plots(&done.drawing())?, notes))
+    Ok((written(&done.psf, done.pixel_size)?, json(&done.report)?, plots(&done.drawing())?, notes))
 }
 
-/// A movie that a PSF is learnt from: a path with the parts that go on with it, whose writer may be idle for so long, or frames.
+/// A movie that a PSF is learnt from: a path, whose writer may be idle for so long, or frames.
 pub(crate) fn to_learn_from(
     py: Python<'_>,
     given: Bound<'_, PyAny>,
-    parts: Vec<PathBuf>,
     chosen: Chosen,
     idle: Option<f64>,
 ) -> PyResult<Stack> {
     let Ok(path) = given.extract::<PathBuf>() else {
         return Ok(stacks(py, "movie", &[given], chosen)?.remove(0));
     };
-    let chosen = movie_options(chosen).with_parts(parts);
+    let chosen = movie_options(chosen);
     let opened = match idle {
         None => py.detach(|| Stack::open(path, &chosen)),
         Some(idle) => followed(py, idle, move |follow| Stack::follow(path, &chosen, &follow))?,
@@ -184,27 +172,20 @@ pub(crate) fn frames_to_learn(
     parts.map(|part| (part.start, part.end)).collect()
 }
 
-/// Learns the PSF of a movie: a path with the parts that go on with it, or frames.
+/// Learns the PSF of a movie: a path, or frames.
 #[pyfunction]
-#[pyo3(signature = (given, options, *, parts, chosen, frames, learn_frames))]
+#[pyo3(signature = (given, options, *, chosen, frames, learn_frames))]
 pub(crate) fn learn_psf(
     py: Python<'_>,
     given: Bound<'_, PyAny>,
     options: &Bound<'_, LocalizeOptions>,
-    parts: Vec<PathBuf>,
     chosen: Chosen,
     frames: Option<String>,
     learn_frames: Option<usize>,
 ) -> PyResult<Calibrated> {
     let options = options.get().whole().with_frames(frames).with_learn_frames(learn_frames);
-    let movie = to_learn_from(py, given, parts, chosen, None)?;
-    let (done, notes) = aside(py, move |abandoned| {
-        let listener = Heard::new(abandoned);
-        let done = learn::run(&options, movie, &listener).map_err(of_step);
-        (done, listener.notes())
-    })?;
-    let done = done?;
-    let written = psf::write(Vec::new(), &done.psf, done.pixel_size);
-    let bytes = written.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok((bytes, json(&done.report)?, plots(&done.drawing())?, notes))
+    let movie = to_learn_from(py, given, chosen, None)?;
+    let (done, notes) =
+        heard(py, move |listener| learn::run(&options, movie, listener).map_err(of_step))?;
+    Ok((written(&done.psf, done.pixel_size)?, json(&done.report)?, plots(&done.drawing())?, notes))
 }

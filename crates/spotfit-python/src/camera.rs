@@ -32,7 +32,7 @@ impl CameraMap {
         let (offset, gain, variance) =
             (map("offset", offset)?, map("gain", gain)?, map("variance", variance)?);
         let made = spotfit::CameraMap::new(offset.as_array(), gain.as_array(), variance.as_array());
-        made.map(Self).map_err(|error| PyValueError::new_err(error.to_string()))
+        made.map(Self).map_err(error::wrong)
     }
 
     /// Reads maps from a file or a folder.
@@ -69,7 +69,7 @@ impl CameraMap {
     ) -> PyResult<Self> {
         let [offset, scale, variance] = [&offset, &scale, &variance].map(|map| map.as_array());
         let made = spotfit::CameraMap::in_electrons(offset, scale, variance);
-        made.map(Self).map_err(|error| PyValueError::new_err(error.to_string()))
+        made.map(Self).map_err(error::wrong)
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {

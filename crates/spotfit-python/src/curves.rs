@@ -10,17 +10,20 @@ use numpy::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use spotfit::BatchError;
 use spotfit::model::answers::{AnswerColumn, FitAnswers};
 use spotfit::model::{
-    CurveFitter, CurveLimits, CurveOptions, CurveStart, Curves, Model, ModelError, NoiseFits,
-    Points, Sharing, Values,
+    CurveFitter, CurveLimits, CurveOptions, CurveStart, Curves, Linear, Model, ModelError,
+    NoiseFits, Points, SharedFits, Sharing, Values,
 };
+use spotfit::{BatchError, Estimator};
 
 use crate::answers;
 use crate::error::room;
+use crate::keywords::{Keywords, assign};
+use crate::model::ModelFitter;
 use crate::noise::{Beside, FoundBeside, OwnNoise};
 use crate::numbers::{array, is_plain, numbers};
+use crate::options::{self, choose};
 use crate::work::{aside, check_signals};
 
 /// Values that are fitted at a time: so much work at most goes on after Ctrl-C.
@@ -140,7 +143,7 @@ enum Starts {
 }
 
 /// What is known of the data.
-pub(crate) struct Known {
+struct Known {
     places: Places,
     start: Starts,
     weights: Option<Array2<f64>>,
@@ -173,54 +176,57 @@ impl Places {
 }
 
 impl Known {
-    pub(crate) fn of(
-        grid: Option<(usize, usize)>,
-        points: Option<&Bound<'_, PyAny>>,
-        start: Option<&Bound<'_, PyAny>>,
-        weights: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Self> {
-        let places = Places::of(grid, points)?;
-        let start = match start {
+    fn of(keywords: &Keywords<'_>) -> PyResult<Self> {
+        let array_of = |name| keywords.get::<Option<Bound<'_, PyAny>>>(name);
+        let places = Places::of(keywords.get("grid")?, array_of("points")?.as_ref())?;
+        let start = match &array_of("start")? {
             None => Starts::Estimate,
             Some(given) if array("start", given)?.ndim() == 2 => {
                 Starts::PerFit(own("start", given, "(n, parameters)")?)
             }
             Some(given) => Starts::Shared(own("start", given, "(parameters) or (n, parameters)")?),
         };
+        let weights = array_of("weights")?;
         let shape = "(1, points) or (n, points)";
-        let weights = weights.map(|given| own("weights", given, shape)).transpose()?;
+        let weights = weights.map(|given| own("weights", &given, shape)).transpose()?;
         Ok(Self { places, start, weights })
     }
-}
 
-impl Known {
-    /// Hands all data sets, with their points and weights, and where their fits begin, to a function.
-    pub(crate) fn with_all<'a, T>(
+    /// Hands data sets, those from `start` to before `end` of so many, with their points and weights, and where their fits begin, to a
+    /// function.
+    fn with_part<'a, T>(
         &'a self,
         data: Values<'a, Ix2>,
+        count: usize,
+        (start, end): (usize, usize),
         of: impl FnOnce(&Curves<'_>, CurveStart<'_>) -> T,
     ) -> T {
+        let rows = Slice::from(start..end);
+        // Arrays of another length are judged as they are.
+        let cut = |length: usize| if length == count { rows } else { Slice::from(..) };
         let points = match &self.places {
             Places::Index => Points::Index,
             &Places::Grid { width, height } => Points::Grid { width, height },
             Places::Shared(at) => Points::Shared(at.view().into()),
-            Places::PerFit(at) => Points::PerFit(at.view().into()),
+            Places::PerFit(at) => Points::PerFit(at.slice_axis(Axis(0), cut(at.dim().0)).into()),
         };
         let mut curves = Curves::new(data, points);
         if let Some(weights) = &self.weights {
-            curves = curves.with_weights(weights.view());
+            let length = weights.nrows();
+            let rows = if length == 1 { Slice::from(..) } else { cut(length) };
+            curves = curves.with_weights(weights.slice_axis(Axis(0), rows));
         }
-        let start = match &self.start {
+        let from = match &self.start {
             Starts::Estimate => CurveStart::Estimate,
             Starts::Shared(values) => CurveStart::Shared(values.as_slice().unwrap_or_default()),
-            Starts::PerFit(values) => values.view().into(),
+            Starts::PerFit(values) => values.slice_axis(Axis(0), cut(values.nrows())).into(),
         };
-        of(&curves, start)
+        of(&curves, from)
     }
 }
 
 /// Limits (parameter, 2), or (fit, parameter, 2).
-pub(crate) fn limits(object: &Bound<'_, PyAny>) -> PyResult<CurveLimits> {
+fn limits(object: &Bound<'_, PyAny>) -> PyResult<CurveLimits> {
     let pairs = |numbers: &[f64]| numbers.as_chunks().0.to_vec();
     let shape = "(parameters, 2) or (n, parameters, 2)";
     if array("bounds", object)?.ndim() == 3 {
@@ -239,16 +245,16 @@ pub(crate) struct Job<'a> {
 
 /// What is done with data.
 pub(crate) struct Task {
-    pub(crate) model: Model,
-    pub(crate) fitter: Arc<CurveFitter>,
-    pub(crate) known: Known,
+    model: Model,
+    fitter: Arc<CurveFitter>,
+    known: Known,
     pub(crate) options: CurveOptions,
-    pub(crate) noise: OwnNoise,
-    pub(crate) answers: FitAnswers,
+    noise: OwnNoise,
+    answers: FitAnswers,
 }
 
 /// What was found so far.
-struct Found {
+pub(crate) struct Found {
     parameters: Vec<f64>,
     errors: Vec<f64>,
     covariance: Vec<f64>,
@@ -260,7 +266,7 @@ struct Found {
 }
 
 impl Found {
-    fn room(count: usize, options: &CurveOptions) -> PyResult<Self> {
+    pub(crate) fn room(count: usize, options: &CurveOptions) -> PyResult<Self> {
         let each = options.parameters();
         let squares = if options.covariance { each * each } else { 0 };
         Ok(Self {
@@ -275,7 +281,7 @@ impl Found {
         })
     }
 
-    fn add(&mut self, (found, answers): (NoiseFits, Vec<AnswerColumn>)) {
+    pub(crate) fn add(&mut self, (found, answers): (NoiseFits, Vec<AnswerColumn>)) {
         self.beside.add(&found);
         let fits = found.fits.fits;
         if self.answers.is_empty() {
@@ -294,33 +300,40 @@ impl Found {
         }
         self.statuses.extend(fits.statuses.iter().map(|&status| status as u8));
     }
+
+    /// As Python has it, of data sets of so many points.
+    pub(crate) fn arrays<'py>(
+        self,
+        py: Python<'py>,
+        task: &Task,
+        points: usize,
+    ) -> PyResult<Outcomes<'py>> {
+        let (count, each) = (self.chi2.len(), task.options.parameters());
+        let table = |numbers| PyArray1::from_vec(py, numbers).reshape([count, each]);
+        let covariance = task.options.covariance.then(|| PyArray1::from_vec(py, self.covariance));
+        let [degrees, iterations, evaluations] =
+            self.counts.map(|counts| PyArray1::from_vec(py, counts));
+        Ok((
+            table(self.parameters)?,
+            table(self.errors)?,
+            covariance.map(|all| all.reshape([count, each, each])).transpose()?,
+            PyArray1::from_vec(py, self.chi2),
+            degrees,
+            iterations,
+            evaluations,
+            PyArray1::from_vec(py, self.statuses),
+            self.beside.arrays(py, &task.noise, points),
+            answers::columns(py, self.answers)?,
+        ))
+    }
 }
 
 impl Job<'_> {
     pub(crate) fn run<'py>(&self, py: Python<'py>) -> PyResult<Outcomes<'py>> {
         let (count, points) = self.data.dim();
-        let options = &self.task.options;
-        let each = options.parameters();
-        let mut found = Found::room(count, options)?;
+        let mut found = Found::room(count, &self.task.options)?;
         self.fit(py, &mut found)?;
-        let Found { parameters, errors, covariance, chi2, counts, statuses, beside, answers } =
-            found;
-        let table = |numbers| PyArray1::from_vec(py, numbers).reshape([count, each]);
-        let covariance = options.covariance.then(|| PyArray1::from_vec(py, covariance));
-        let [degrees, iterations, evaluations] =
-            counts.map(|counts| PyArray1::from_vec(py, counts));
-        Ok((
-            table(parameters)?,
-            table(errors)?,
-            covariance.map(|all| all.reshape([count, each, each])).transpose()?,
-            PyArray1::from_vec(py, chi2),
-            degrees,
-            iterations,
-            evaluations,
-            PyArray1::from_vec(py, statuses),
-            beside.arrays(py, &self.task.noise, points),
-            answers::columns(py, answers)?,
-        ))
+        found.arrays(py, &self.task, points)
     }
 
     fn fit(&self, py: Python<'_>, found: &mut Found) -> PyResult<()> {
@@ -351,6 +364,35 @@ impl Job<'_> {
 }
 
 impl Task {
+    pub(crate) fn of(
+        model: &Model,
+        fitter: &ModelFitter,
+        keywords: &Keywords<'_>,
+    ) -> PyResult<Self> {
+        let ways = [
+            ("auto", Linear::Auto),
+            ("eliminated", Linear::Eliminated),
+            ("searched", Linear::Searched),
+        ];
+        let mut options = model
+            .options()
+            .with_estimator(match keywords.word("estimator")?.as_str() {
+                // Of successes it is repeated least squares.
+                "binomial" => Estimator::LeastSquares,
+                word => options::estimator(word)?,
+            })
+            .with_linear(choose("linear", &keywords.word("linear")?, &ways)?)
+            .with_precision(options::precision(&keywords.word("precision")?)?);
+        assign!(keywords => options; absolute, max_iterations, tolerance, covariance, fixed);
+        let answers = answers::of(model, keywords.get("answers")?, &options.fixed)?;
+        options.covariance |= answers.needs_covariance();
+        options.limits = limits(&keywords.get("bounds")?)?;
+        let known = Known::of(keywords)?;
+        let noise = OwnNoise::of(keywords.get("noise")?)?;
+        let (model, fitter) = (model.clone(), fitter.own()?);
+        Ok(Self { model, fitter, known, options, noise, answers })
+    }
+
     /// Fits the data sets from `start` to before `end` of so many.
     fn fit<'a>(
         &'a self,
@@ -359,26 +401,6 @@ impl Task {
         start: usize,
         end: usize,
     ) -> Result<(NoiseFits, Vec<AnswerColumn>), ModelError> {
-        let rows = Slice::from(start..end);
-        // Arrays of another length are judged as they are.
-        let cut = |length: usize| if length == count { rows } else { Slice::from(..) };
-        let points = match &self.known.places {
-            Places::Index => Points::Index,
-            &Places::Grid { width, height } => Points::Grid { width, height },
-            Places::Shared(at) => Points::Shared(at.view().into()),
-            Places::PerFit(at) => Points::PerFit(at.slice_axis(Axis(0), cut(at.dim().0)).into()),
-        };
-        let mut curves = Curves::new(data, points);
-        if let Some(weights) = &self.known.weights {
-            let length = weights.nrows();
-            let rows = if length == 1 { Slice::from(..) } else { cut(length) };
-            curves = curves.with_weights(weights.slice_axis(Axis(0), rows));
-        }
-        let from = match &self.known.start {
-            Starts::Estimate => CurveStart::Estimate,
-            Starts::Shared(values) => CurveStart::Shared(values.as_slice().unwrap_or_default()),
-            Starts::PerFit(values) => values.slice_axis(Axis(0), cut(values.nrows())).into(),
-        };
         let each = self.options.parameters();
         let own = match &self.options.limits {
             CurveLimits::PerFit(limits) if limits.len() == count * each => {
@@ -389,10 +411,32 @@ impl Task {
         };
         let options = own.as_ref().unwrap_or(&self.options);
         let noise = self.noise.part(count, start, end);
-        let found = self.model.fit_noise(&self.fitter, &curves, from, options, &noise)?;
-        let (model, fitter) = (&self.model, &self.fitter);
-        let answers =
-            self.answers.columns(model, fitter, &curves, &found, options, &Sharing::default())?;
-        Ok((found, answers))
+        self.known.with_part(data, count, (start, end), |curves, from| {
+            let (model, fitter) = (&self.model, &self.fitter);
+            let found = model.fit_noise(fitter, curves, from, options, &noise)?;
+            let answers =
+                self.answers.columns(model, fitter, curves, &found, options, &Sharing::default())?;
+            Ok((found, answers))
+        })
+    }
+
+    /// Fits data sets that share parameters, together.
+    pub(crate) fn fit_shared<'a>(
+        &'a self,
+        data: Values<'a, Ix2>,
+        count: usize,
+        sharing: &Sharing,
+    ) -> Result<(SharedFits, (NoiseFits, Vec<AnswerColumn>)), ModelError> {
+        let Self { model, fitter, known, options, noise, answers } = self;
+        known.with_part(data, count, (0, count), |curves, start| {
+            let noise = noise.part(count, 0, count);
+            answers.check_sharing(noise.loss.is_some(), sharing)?;
+            let found = model.fit_shared_noise(fitter, curves, start, options, sharing, &noise)?;
+            let shared = found.fits.shared.clone();
+            let found = found.into_fits();
+            let columns =
+                answers.columns(model, fitter, curves, &found, options, sharing)?;
+            Ok((shared, (found, columns)))
+        })
     }
 }

@@ -4,15 +4,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use numpy::{PyArray2, PyReadonlyArray2, ToPyArray};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use spotfit::AsWindows;
 use spotfit::localize::{self, DefectsError, frames_for_estimates};
-use spotfit::movie::{self, GrowingMovie, Movie, MovieOptions};
+use spotfit::movie::{self, GrowingMovie, Movie};
 use spotfit::npy::NpyError;
 
+use crate::calibrate::{Chosen, movie_options};
 use crate::camera::CameraMap;
-use crate::localize::{followed, of_io, stored};
+use crate::error::{self, of_io};
+use crate::localize::{followed, stored};
 use crate::pixels::Pixels;
 
 /// The defective pixels of a camera.
@@ -45,8 +46,8 @@ impl Defects {
     fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let read = py.detach(|| localize::Defects::read(&path));
         read.map(Self::of_found).map_err(|error| match error {
-            DefectsError { file, problem: NpyError::Io(error), .. } => of_io(&file, &error),
-            error => PyValueError::new_err(error.to_string()),
+            DefectsError { file, problem: NpyError::Io(error), .. } => of_io(&file)(error),
+            error => error::wrong(error),
         })
     }
 
@@ -67,21 +68,16 @@ impl Defects {
 
     /// The same for a file; nothing if it has its frames only once. What is wrong with it is said when it is localized.
     #[staticmethod]
-    #[pyo3(signature = (path, channel, slice, camera_map=None, idle=None, parts=Vec::new(), position=None))]
-    #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
+    #[pyo3(signature = (path, chosen, camera_map=None, idle=None))]
     fn find_in(
         py: Python<'_>,
         path: PathBuf,
-        channel: Option<usize>,
-        slice: Option<usize>,
+        chosen: Chosen,
         camera_map: Option<&Bound<'_, CameraMap>>,
         idle: Option<f64>,
-        parts: Vec<PathBuf>,
-        position: Option<String>,
     ) -> PyResult<Option<Self>> {
         let map = camera_map.map(|map| &map.get().0);
-        let mut chosen = MovieOptions::default().with_parts(parts).with_position(position);
-        (chosen.channel, chosen.slice) = (channel, slice);
+        let chosen = movie_options(chosen);
         if let Some(idle) = idle {
             // They are waited for.
             let first = followed(py, idle, move |follow| {

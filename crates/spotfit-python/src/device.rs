@@ -17,7 +17,7 @@ use crate::camera::CameraMap;
 use crate::dlpack::{self, Kind, Offer};
 use crate::error;
 use crate::numbers::{self, Starts, WeightArray};
-use crate::pixels::{Place, View};
+use crate::pixels::{Stack, View};
 use crate::rows::{self, Field};
 use crate::threads::{Here, Own};
 use crate::work::check_signals;
@@ -269,19 +269,10 @@ impl There<'_, '_> {
         let view = view.ok_or_else(|| PyValueError::new_err(format!("{name} is too large")))?;
         let corners =
             self.corners.map(|given| numbers::corners(given, self.size.is_some())).transpose()?;
-        let (place, count) = match (self.size, &corners) {
-            (Some((height, width)), Some(corners)) => {
-                (Place::Cuts(fit_core::Size::new(width, height), corners), corners.len())
-            }
-            _ => (Place::Stack, sides.0),
-        };
-        let mut shapes = view.windows(place, 0, count);
-        if let (None, Some(corners)) = (self.size, &corners) {
-            shapes = shapes.with_corners(corners);
-        }
-        if let Some(map) = self.map {
-            shapes = shapes.with_map(&map.get().0);
-        }
+        let size = self.size.map(|(height, width)| fit_core::Size::new(width, height));
+        let stack = Stack::of(view, size, corners.as_deref(), self.map.map(|map| &map.get().0));
+        let count = stack.count;
+        let mut shapes = stack.windows(0, count);
 
         let on_device = |name, object: Option<&Bound<'_, PyAny>>| {
             let found = object.map_or(Ok(None), |object| device_of(name, object))?;

@@ -2,22 +2,19 @@
 
 use std::path::PathBuf;
 
-use fit_core::Status;
 use numpy::ndarray::Array2;
-use numpy::{PyArray2, PyReadonlyArray2, ToPyArray};
-use pyo3::exceptions::PyValueError;
+use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use spotfit::output::Output;
 use spotfit::steps::fit::FitReport;
 use spotfit::steps::fit_emitters::{EmitterCounts, EmitterTable, backend};
-use spotfit::{AnyWindows, EmitterFit, EmitterFitter, StatusCounts};
+use spotfit::{EmitterFit, EmitterFitter, FitterOptions, StatusCounts};
 
-use crate::error;
-use crate::fitter::Fitter;
-use crate::numbers::numbers;
+use crate::error::{self, of_io};
+use crate::numbers::{fill, numbers};
 use crate::options;
-use crate::outcomes::{format_of, of_io, of_output};
-use crate::pixels::{Place, View};
+use crate::outcomes::{format_of, of_output, statuses};
+use crate::pixels::Stack;
 use crate::steps::json;
 use crate::work::check_signals;
 
@@ -53,83 +50,49 @@ fn told(fit: &EmitterFit) -> [f64; NUMBERS] {
     ]
 }
 
-/// An emitter of these numbers.
-fn of_numbers(told: &[f64; NUMBERS]) -> PyResult<EmitterFit> {
-    let mut fit = EmitterFit::none(told[0] as usize);
-    fit.emitter = told[1] as u32;
-    [fit.x, fit.y, fit.sigma, fit.sigma_x, fit.sigma_y] =
-        [told[2], told[3], told[4], told[5], told[6]];
-    [fit.photons, fit.amplitude, fit.background] = [told[7], told[8], told[9]];
-    [fit.goodness, fit.neighbour] = [told[10], told[11]];
-    fit.crowd = told[12] != 0.0;
-    let wrong = || PyValueError::new_err(format!("status = {} is none of a fit", told[13]));
-    fit.status = Status::from_code(told[13] as u8).ok_or_else(wrong)?;
-    [fit.errors.x, fit.errors.y, fit.errors.sigma] = [told[14], told[15], told[16]];
-    [fit.errors.photons, fit.errors.amplitude, fit.errors.background] =
-        [told[17], told[18], told[19]];
-    Ok(fit)
-}
-
-/// Windows that are fitted part by part.
-pub(crate) struct Parts<'a> {
-    pub(crate) view: View<'a>,
-    pub(crate) place: Place<'a>,
-    pub(crate) count: usize,
-    /// Where the windows of a stack lie in the map.
-    pub(crate) corners: Option<&'a [fit_core::Corner]>,
-    pub(crate) map: Option<&'a spotfit::CameraMap>,
-}
-
-impl<'a> Parts<'a> {
-    fn windows(&self, start: usize, end: usize) -> AnyWindows<'a> {
-        let mut windows = self.view.windows(self.place, start, end);
-        if let Some(corners) = self.corners {
-            windows = windows.with_corners(corners.get(start..end).unwrap_or(corners));
-        }
-        match self.map {
-            Some(map) => windows.with_map(map),
-            None => windows,
-        }
-    }
-
-    /// The emitters as numbers, and what computed.
-    pub(crate) fn fit<'py>(
-        &self,
-        py: Python<'py>,
-        fitter: &Fitter,
-        emitters: &str,
-    ) -> PyResult<(Bound<'py, PyArray2<f64>>, String)> {
-        let emitters = emitters.parse().map_err(error::of_option)?;
-        let made = EmitterFitter::new(fitter.options(), emitters);
-        let mut fitter = made.map_err(error::of_fit)?;
-        let found = py.detach(|| {
-            fitter.find_sigma(self.windows(0, self.count)).map_err(error::of_fit)?;
-            let mut all = Vec::new();
-            for start in (0..self.count).step_by(BLOCK) {
-                Python::attach(check_signals)?;
-                let end = self.count.min(start + BLOCK);
-                let part = fitter.fit(self.windows(start, end)).map_err(error::of_fit)?;
-                for mut fit in part {
-                    fit.spot += start;
-                    all.push(told(&fit));
-                }
+/// The emitters of windows, which are fitted part by part, as numbers, and what computed.
+pub(crate) fn fit<'py>(
+    py: Python<'py>,
+    stack: Stack<'_>,
+    options: &FitterOptions,
+    emitters: &str,
+) -> PyResult<(Bound<'py, PyArray2<f64>>, String)> {
+    let emitters = emitters.parse().map_err(error::of_option)?;
+    let mut fitter = EmitterFitter::new(options, emitters).map_err(error::of_fit)?;
+    let found = py.detach(|| {
+        fitter.find_sigma(stack.windows(0, stack.count)).map_err(error::of_fit)?;
+        let mut all = Vec::new();
+        for start in (0..stack.count).step_by(BLOCK) {
+            Python::attach(check_signals)?;
+            let end = stack.count.min(start + BLOCK);
+            let part = fitter.fit(stack.windows(start, end)).map_err(error::of_fit)?;
+            for mut fit in part {
+                fit.spot += start;
+                all.push(told(&fit));
             }
-            PyResult::Ok(all)
-        })?;
-        let rows = found.len();
-        let flat = Array2::from_shape_vec((rows, NUMBERS), found.into_flattened());
-        let table = flat.map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok((table.to_pyarray(py), backend(&fitter)))
-    }
+        }
+        PyResult::Ok(all)
+    })?;
+    let table = Array2::from(found);
+    Ok((table.into_pyarray(py), backend(&fitter)))
 }
 
-fn fits(given: &Bound<'_, PyAny>) -> PyResult<Vec<EmitterFit>> {
-    let given: PyReadonlyArray2<'_, f64> = numbers("fits", given, "(n, numbers)")?;
-    let (rows, rest) = given.as_slice()?.as_chunks();
-    if given.as_array().dim().1 != NUMBERS || !rest.is_empty() {
-        return Err(PyValueError::new_err(format!("fits must be (n, {NUMBERS})")));
-    }
-    rows.iter().map(of_numbers).collect()
+/// The emitters of the rows that Python has.
+fn fits(rows: &Bound<'_, PyAny>) -> PyResult<Vec<EmitterFit>> {
+    let statuses = statuses(&rows.get_item("status")?)?;
+    let spots: PyReadonlyArray1<'_, u64> = numbers("spot", &rows.get_item("spot")?, "(n)")?;
+    let made = |(&spot, status)| {
+        let mut fit = EmitterFit::none(spot as usize);
+        fit.status = status;
+        fit
+    };
+    let mut fits: Vec<_> = spots.as_slice()?.iter().zip(statuses).map(made).collect();
+    fill!(rows => fits, u32; emitter);
+    fill!(rows => fits, f64; x, y, sigma, sigma_x, sigma_y, photons, amplitude, background);
+    fill!(rows => fits, f64; goodness, neighbour);
+    fill!(rows => fits, bool; crowd);
+    fill!(rows => fits, errors; x, y, sigma, photons, amplitude, background);
+    Ok(fits)
 }
 
 /// Writes the table of `spotfit fit --emitters`.

@@ -1,9 +1,9 @@
 //! Errors as Python's own exceptions.
 
+use std::fmt::Display;
 use std::io;
+use std::path::Path;
 
-use fit_core::ArgumentError;
-use fit_sim::SimulationError;
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use spotfit::camera_maps::{CameraMapsError, CameraMapsProblem};
@@ -22,18 +22,18 @@ pub(crate) fn of_fit(error: FitError) -> PyErr {
     }
 }
 
+/// The exception for a file that cannot be read or written: Python chooses the class, such as `FileNotFoundError`, by the kind.
+pub(crate) fn of_io(path: &Path) -> impl Fn(io::Error) -> PyErr {
+    move |error| io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()
+}
+
 /// The exception for an option out of its range.
 pub(crate) fn of_option(error: OutOfRange) -> PyErr {
     PyValueError::new_err(keywords(&error.to_string()))
 }
 
-/// The exception for an argument that makes no sense.
-pub(crate) fn of_argument(error: ArgumentError) -> PyErr {
-    PyValueError::new_err(error.to_string())
-}
-
-/// The exception for a simulation that makes no sense.
-pub(crate) fn of_simulation(error: SimulationError) -> PyErr {
+/// The exception for what makes no sense, in the words of its error.
+pub(crate) fn wrong(error: impl Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 

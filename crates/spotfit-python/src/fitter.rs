@@ -2,21 +2,46 @@
 
 use std::sync::Arc;
 
+use fit_core::Corner;
 use numpy::PyArray2;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use spotfit::{
-    Backend, BatchError, FitterOptions, InstructionSet, Limits, MaxError, Options, Size, steps,
-};
+use spotfit::{Backend, FitterOptions, InstructionSet, Limits, MaxError, Options, Size, steps};
 
 use crate::camera::CameraMap;
 use crate::device::{Outcomes, There};
-use crate::emitters::Parts;
+use crate::keywords::{Keywords, assign};
 use crate::numbers::{self, Starts, WeightArray};
-use crate::pixels::{Pixels, Place};
+use crate::options::CameraNumbers;
+use crate::pixels::{Pixels, Stack};
 use crate::threads::Own;
 use crate::work::Work;
-use crate::{error, options};
+use crate::{emitters, error, options};
+
+/// Windows as they are given: a stack of them, or frames with their size and their corners.
+struct Windows<'py> {
+    pixels: Pixels<'py>,
+    corners: Option<Vec<Corner>>,
+    size: Option<Size>,
+}
+
+impl<'py> Windows<'py> {
+    fn of(
+        pixels: &Bound<'py, PyAny>,
+        corners: Option<&Bound<'py, PyAny>>,
+        size: Option<(usize, usize)>,
+    ) -> PyResult<Self> {
+        let pixels = Pixels::of(if size.is_some() { "frames" } else { "spots" }, pixels)?;
+        let corners = corners.map(|given| numbers::corners(given, size.is_some())).transpose()?;
+        let size = size.map(|(height, width)| Size::new(width, height));
+        Ok(Self { pixels, corners, size })
+    }
+
+    fn stack<'a>(&'a self, map: Option<&'a Bound<'py, CameraMap>>) -> Stack<'a> {
+        let map = map.map(|map| &map.get().0);
+        Stack::of(self.pixels.view(), self.size, self.corners.as_deref(), map)
+    }
+}
 
 /// Fits windows with the same options.
 #[pyclass(frozen, module = "spotfit._spotfit")]
@@ -28,63 +53,33 @@ pub(crate) struct Fitter {
 #[pymethods]
 impl Fitter {
     #[new]
-    #[pyo3(signature = (
-        *, shape, sigma, profile, estimator, camera, background, criteria, max_iterations, min_delta, min_step,
-        max_error, tolerance, centre_margin, sigma_min, sigma_max, backend, instruction_set, devices, threads
-    ))]
-    #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
-    fn new(
-        shape: &str,
-        sigma: Option<Vec<f64>>,
-        profile: &str,
-        estimator: &str,
-        camera: Option<(f64, f64, Option<f64>, f64)>,
-        background: Option<&str>,
-        criteria: &str,
-        max_iterations: Option<u32>,
-        min_delta: Option<f64>,
-        min_step: Option<f64>,
-        max_error: Option<f64>,
-        tolerance: Option<f64>,
-        centre_margin: Option<f64>,
-        sigma_min: Option<f64>,
-        sigma_max: Option<f64>,
-        backend: &str,
-        instruction_set: Option<&str>,
-        devices: Vec<usize>,
-        threads: usize,
-    ) -> PyResult<Self> {
-        let estimator = options::estimator(estimator)?;
-        let preset = options::criteria(criteria)?;
-        let max_iterations = max_iterations.unwrap_or(preset.max_iterations);
+    fn new(keywords: Keywords<'_>) -> PyResult<Self> {
+        let estimator = options::estimator(&keywords.word("estimator")?)?;
+        let mut criteria = options::criteria(&keywords.word("criteria")?)?;
+        assign!(keywords => criteria, if given; max_iterations, min_delta, min_step, tolerance);
         // A retry belongs to its iteration: leave room for as many as the preset does.
-        let max_evaluations = preset.max_evaluations.max(max_iterations.saturating_mul(5));
-        let criteria = preset
-            .with_max_iterations(max_iterations)
-            .with_max_evaluations(max_evaluations)
-            .with_max_error(max_error.map_or(preset.max_error, MaxError::Total))
-            .with_min_delta(min_delta.unwrap_or(preset.min_delta))
-            .with_min_step(min_step.unwrap_or(preset.min_step))
-            .with_tolerance(tolerance.unwrap_or(preset.tolerance));
-        let usual = Limits::default();
-        let limits = usual
-            .with_centre_margin(centre_margin.unwrap_or(usual.centre_margin))
-            .with_sigma_min(sigma_min.unwrap_or(usual.sigma_min))
-            .with_sigma_max(sigma_max.or(usual.sigma_max));
+        let retries = criteria.max_iterations.saturating_mul(5);
+        criteria.max_evaluations = criteria.max_evaluations.max(retries);
+        if let Some(most) = keywords.get("max_error")? {
+            criteria.max_error = MaxError::Total(most);
+        }
+        let mut limits = Limits::default();
+        assign!(keywords => limits, if given; centre_margin, sigma_min, sigma_max);
+        let sigma: Option<Vec<f64>> = keywords.get("sigma")?;
+        let background: Option<String> = keywords.get("background")?;
+        let camera: Option<CameraNumbers> = keywords.get("camera")?;
         let fit = Options::default()
             .with_criteria(criteria)
             .with_limits(limits)
-            .with_shape(options::shape(shape, sigma.as_deref())?)
-            .with_profile(options::profile(profile)?)
+            .with_shape(options::shape(&keywords.word("shape")?, sigma.as_deref())?)
+            .with_profile(options::profile(&keywords.word("profile")?)?)
             .with_estimator(estimator)
-            .with_background(options::background(background, estimator)?)
+            .with_background(options::background(background.as_deref(), estimator)?)
             .with_camera(camera.map(options::camera));
-        let set = instruction_set.map(str::parse).transpose();
-        let options = FitterOptions::from(fit)
-            .with_backend(backend.parse().map_err(error::of_fit)?)
-            .with_instruction_set(set.map_err(|wrong: BatchError| error::of_fit(wrong.into()))?)
-            .with_devices(devices)
-            .with_threads(threads);
+        let set: Option<String> = keywords.get("instruction_set")?;
+        let (backend, devices) = (keywords.word("backend")?, keywords.get("devices")?);
+        let (fit, threads) = (FitterOptions::from(fit), keywords.get("threads")?);
+        let options = options::backend(fit, &backend, set.as_deref(), devices, threads)?;
         let fitter = Self { options, fitter: Own::new() };
         fitter.own()?;
         Ok(fitter)
@@ -105,26 +100,15 @@ impl Fitter {
         errors: bool,
         double: Option<bool>,
     ) -> PyResult<(Bound<'py, PyAny>, Option<Bound<'py, PyAny>>)> {
-        let pixels = Pixels::of(if size.is_some() { "frames" } else { "spots" }, spots)?;
-        let view = pixels.view();
-        let corners = corners.map(|given| numbers::corners(given, size.is_some())).transpose()?;
-        let (place, count, known) = match (size, &corners) {
-            (Some((height, width)), Some(corners)) => {
-                (Place::Cuts(Size::new(width, height), corners), corners.len(), None)
-            }
-            _ => (Place::Stack, view.dim().0, corners.as_deref()),
-        };
-        let starts = Starts::of(start, count)?;
+        let windows = Windows::of(spots, corners, size)?;
+        let stack = windows.stack(camera_map);
+        let starts = Starts::of(start, stack.count)?;
         let weights = weights.map(WeightArray::of).transpose()?;
         let fitter = self.own()?;
         let work = Work {
-            view,
-            place,
-            count,
-            corners: known,
+            stack,
             start: starts.values()?,
             weights: weights.as_ref().map(WeightArray::values),
-            map: camera_map.map(|map| &map.get().0),
             fitter: &fitter,
             auto: self.options.backend == Backend::Auto,
             errors,
@@ -147,17 +131,8 @@ impl Fitter {
         camera_map: Option<&Bound<'py, CameraMap>>,
         emitters: &str,
     ) -> PyResult<(Bound<'py, PyArray2<f64>>, String)> {
-        let pixels = Pixels::of(if size.is_some() { "frames" } else { "spots" }, spots)?;
-        let view = pixels.view();
-        let corners = corners.map(|given| numbers::corners(given, size.is_some())).transpose()?;
-        let (place, count, known) = match (size, &corners) {
-            (Some((height, width)), Some(corners)) => {
-                (Place::Cuts(Size::new(width, height), corners), corners.len(), None)
-            }
-            _ => (Place::Stack, view.dim().0, corners.as_deref()),
-        };
-        let map = camera_map.map(|map| &map.get().0);
-        Parts { view, place, count, corners: known, map }.fit(py, self, emitters)
+        let windows = Windows::of(spots, corners, size)?;
+        emitters::fit(py, windows.stack(camera_map), &self.options, emitters)
     }
 
     /// Outcomes of windows that lie in the memory of a GPU; they stay there.

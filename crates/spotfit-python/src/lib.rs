@@ -15,6 +15,7 @@ mod dlpack;
 mod emitters;
 mod error;
 mod fitter;
+mod keywords;
 mod lengths;
 mod localize;
 mod measured_camera;

@@ -1,10 +1,9 @@
 //! Localizing movies, from files and from arrays.
 
 use std::cell::RefCell;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -12,20 +11,19 @@ use pyo3::prelude::*;
 use spotfit::localize::{
     self, Flags, FrameDoubts, Localization, Localizations, LocalizeError, Localizer, Sigma,
 };
-use spotfit::movie::{Block, FollowOptions, GrowingMovie, Movie, MovieError, MovieOptions, Pixels};
-use spotfit::steps::localize::{
-    self as step, CameraOptions, DefectsOption, Given, LocalizeReport, PsfOption,
-};
+use spotfit::movie::{Block, FollowOptions, GrowingMovie, Movie, MovieError, Pixels};
+use spotfit::steps::localize::{self as step, DefectsOption, Given, LocalizeReport, PsfOption};
 use spotfit::steps::{Listener, Note, PixelScale, Stack, learn};
 use spotfit::table::{self, Layout};
 use spotfit::{AsWindows, Background, Length};
 
-use crate::calibrate::{Chosen, to_learn_from};
+use crate::calibrate::{Chosen, movie_options, to_learn_from};
 use crate::camera::CameraMap;
 use crate::defects::Defects;
 use crate::error;
 use crate::fitter::Fitter;
-use crate::options;
+use crate::keywords::{Keywords, assign};
+use crate::options::{self, CameraNumbers};
 use crate::pixels::{self, View};
 use crate::positions::Positions;
 use crate::steps::{self, json, of_step};
@@ -52,9 +50,9 @@ fn of_movie(error: MovieError) -> PyErr {
     }
 }
 
-/// The exception for a file that cannot be read: Python chooses the class, such as `FileNotFoundError`, by the kind.
-pub(crate) fn of_io(path: &Path, error: &io::Error) -> PyErr {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()
+/// What is behind a lock, whoever panicked with it.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whose width is fitted.
@@ -75,37 +73,11 @@ pub(crate) struct LocalizeOptions {
 impl LocalizeOptions {
     /// Without a camera nothing is known of it. `pixel_size` is in nanometres; with `pixels` it is not known, whatever a movie says.
     #[new]
-    #[pyo3(signature = (
-        fitter, camera_map, *, camera, box_size, false_rate, threshold, roi, drop, keep_all, checks, errors, saturation,
-        calibration, psf, learns, learn_frames, pixel_size, emitters, sigma, temporal_background, aperture, pixels, camera_from=None, frame_time=None
-    ))]
-    #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn new(
         py: Python<'_>,
         fitter: &Bound<'_, Fitter>,
         camera_map: Option<&Bound<'_, CameraMap>>,
-        camera: Option<CameraNumbers>,
-        box_size: Option<usize>,
-        false_rate: f64,
-        threshold: Option<f64>,
-        roi: Option<(usize, usize, usize, usize)>,
-        drop: Vec<String>,
-        keep_all: bool,
-        checks: bool,
-        errors: bool,
-        saturation: Option<f64>,
-        calibration: Option<PathBuf>,
-        psf: Option<PathBuf>,
-        learns: bool,
-        learn_frames: Option<usize>,
-        pixel_size: Option<f64>,
-        emitters: &str,
-        sigma: &str,
-        temporal_background: Option<usize>,
-        aperture: Option<f64>,
-        pixels: bool,
-        camera_from: Option<CameraFromMetadata>,
-        frame_time: Option<&str>,
+        keywords: Keywords<'_>,
     ) -> PyResult<Self> {
         let fitter = fitter.get().options();
         let fit = fitter.fit;
@@ -118,53 +90,49 @@ impl LocalizeOptions {
             ("crowd", Flags::default().with_crowd(true)),
             ("all", Flags::ALL),
         ];
-        for word in drop {
+        for word in keywords.get::<Vec<String>>("drop")? {
             let flag = options::choose("drop", &word, &known)?;
             flags = Flags::from_bits(flags.bits() | flag.bits());
         }
-        let localizer = localize::LocalizeOptions::default()
-            .with_false_rate(false_rate)
+        let mut localizer = localize::LocalizeOptions::default()
             .with_fitter(fitter.clone().with_fit(fit.with_camera(None)))
-            .with_keep_all(keep_all)
-            .with_checks(checks)
-            .with_errors(errors)
             .with_drop(flags)
-            .with_saturation(saturation)
-            .with_emitters(emitters.parse().map_err(error::of_option)?)
-            .with_sigma(options::choose("sigma", sigma, &SIGMAS)?)
-            .with_temporal_background(temporal_background);
-        let localizer = match threshold {
-            Some(threshold) => localizer.with_threshold(threshold),
-            None => localizer,
-        };
-        let map = camera_map.map(|map| Given::Content(Arc::new(map.get().0.clone())));
-        let camera = camera_asked(camera, camera_from)?;
-        let frame_time = frame_time.map(str::parse).transpose().map_err(error::of_option)?;
-        let scale = match pixel_size {
-            _ if pixels => PixelScale::Unknown,
-            Some(size) => PixelScale::Nanometres(size),
-            None => PixelScale::OfMovie,
-        };
+            .with_emitters(keywords.word("emitters")?.parse().map_err(error::of_option)?)
+            .with_sigma(options::choose("sigma", &keywords.word("sigma")?, &SIGMAS)?);
+        assign!(keywords => localizer; false_rate, keep_all, checks, errors, saturation, temporal_background);
+        if let Some(threshold) = keywords.get("threshold")? {
+            localizer = localizer.with_threshold(threshold);
+        }
+        let maps = camera_map.map(|map| Given::Content(Arc::new(map.get().0.clone())));
+        let camera = options::camera_asked(keywords.get("camera")?, keywords.get("camera_from")?)?;
+        let frame_time: Option<String> = keywords.get("frame_time")?;
+        let (box_size, aperture): (Option<usize>, Option<f64>) =
+            (keywords.get("box_size")?, keywords.get("aperture")?);
+        let roi: Option<(usize, usize, usize, usize)> = keywords.get("roi")?;
+        let (calibration, psf): (Option<PathBuf>, Option<PathBuf>) =
+            (keywords.get("calibration")?, keywords.get("psf")?);
+        let (learns, size): (bool, Option<f64>) =
+            (keywords.get("learns")?, keywords.get("pixel_size")?);
+        let unknown = keywords.get("pixels")?;
         let psf = psf.map(|file| PsfOption::Given(Given::File(file)));
-        let psf = if learns { Some(PsfOption::Learn) } else { psf };
+        // Where nothing was learnt it is that of Gaussians.
+        let background = Some(fit.background).filter(|of| !learns || *of != Background::Free);
         let step = step::LocalizeOptions::default()
             .with_localizer(localizer)
-            .with_camera(camera.with_maps(map))
-            .with_frame_time(frame_time)
+            .with_camera(camera.with_maps(maps))
+            .with_frame_time(
+                frame_time.map(|text| text.parse()).transpose().map_err(error::of_option)?,
+            )
             .with_box_size(box_size.map(|side| Length::pixels(side as f64)))
             .with_roi(roi.map(|(x, y, width, height)| format!("{x},{y},{width},{height}")))
             .with_estimator(Some(fit.estimator))
-            // Where nothing was learnt it is that of Gaussians.
-            .with_background(
-                Some(fit.background)
-                    .filter(|background| !learns || *background != Background::Free),
-            )
+            .with_background(background)
             .with_calibration(calibration.map(Given::File))
-            .with_psf(psf)
-            .with_learn_frames(learn_frames)
+            .with_psf(if learns { Some(PsfOption::Learn) } else { psf })
+            .with_learn_frames(keywords.get("learn_frames")?)
             .with_aperture(aperture.map(Length::pixels))
-            .with_pixel_size(scale);
-        let resolved = py.detach(|| step.resolved(pixel_size.filter(|_| !pixels)));
+            .with_pixel_size(options::pixel_scale(size, unknown));
+        let resolved = py.detach(|| step.resolved(size.filter(|_| !unknown)));
         let (options, layout, notes) = resolved.map_err(of_step)?;
         let notes = notes.iter().map(in_words).collect();
         Ok(Self { step, options, layout, notes, positions: None })
@@ -177,24 +145,13 @@ impl LocalizeOptions {
         movie: &Bound<'_, MovieFile>,
     ) -> PyResult<(Self, Vec<String>)> {
         let file = movie.get();
-        let mut same = self.clone();
         let (step, notes) = {
-            let movie = file.movie.lock().unwrap_or_else(PoisonError::into_inner);
+            let movie = locked(&file.movie);
             let movie =
                 movie.as_ref().ok_or_else(|| PyRuntimeError::new_err("the movie is being read"))?;
             self.step.by_metadata(movie, &file.name).map_err(of_step)?
         };
-        let known = match step.pixel_size {
-            PixelScale::Nanometres(size) => Some(size),
-            PixelScale::OfMovie => file.pixel_size,
-            _ => None,
-        };
-        let resolved = py.detach(|| step.resolved(known));
-        let (options, layout, _) = resolved.map_err(of_step)?;
-        let defects = self.options.defects.clone();
-        same.options = options.with_defects(defects);
-        (same.step, same.layout) = (step, layout);
-        Ok((same, notes.iter().map(in_words).collect()))
+        Ok((self.again(py, step, file.pixel_size)?, notes.iter().map(in_words).collect()))
     }
 
     /// Baseline, sensitivity, EM gain and read noise.
@@ -221,35 +178,22 @@ impl LocalizeOptions {
 
     /// The same options with the PSF that a movie tells, if it is to be learnt, and what is to be told of it: a path with the parts that go on
     /// with it, which may be being written, or frames.
-    #[pyo3(signature = (given, *, parts, chosen, frames, idle))]
+    #[pyo3(signature = (given, *, chosen, frames, idle))]
     fn learnt(
         &self,
         py: Python<'_>,
         given: Bound<'_, PyAny>,
-        parts: Vec<PathBuf>,
         chosen: Chosen,
         frames: Option<String>,
         idle: Option<f64>,
     ) -> PyResult<(Self, Vec<String>)> {
         let asked = self.whole().with_frames(frames);
-        let mut movie = to_learn_from(py, given, parts, chosen, idle)?;
-        let (done, notes) = aside(py, move |abandoned| {
-            let listener = steps::Heard::new(abandoned);
-            let done = learn::learnt(&asked, &mut movie, &listener).map_err(of_step);
-            (done, listener.notes())
+        let mut movie = to_learn_from(py, given, chosen, idle)?;
+        let (done, notes) = steps::heard(py, move |listener| {
+            learn::learnt(&asked, &mut movie, listener).map_err(of_step)
         })?;
-        let (done, mut same) = (done?, self.clone());
-        let step = same.step.with_psf(done.psf).with_estimator(done.estimator);
-        same.step = step.with_localizer(done.localizer);
-        let known = match self.step.pixel_size {
-            PixelScale::Nanometres(size) => Some(size),
-            _ => None,
-        };
-        let resolved = py.detach(|| same.step.resolved(known));
-        let (options, layout, _) = resolved.map_err(of_step)?;
-        same.options = options.with_defects(self.options.defects.clone());
-        same.layout = layout;
-        Ok((same, notes))
+        let step = self.step.clone().with_psf(done.psf).with_estimator(done.estimator);
+        Ok((self.again(py, step.with_localizer(done.localizer), None)?, notes))
     }
 
     /// What is odd about the options.
@@ -270,6 +214,24 @@ impl LocalizeOptions {
 }
 
 impl LocalizeOptions {
+    /// The same with what is known besides; a movie states the size of its pixels, or not.
+    fn again(
+        &self,
+        py: Python<'_>,
+        step: step::LocalizeOptions,
+        of_movie: Option<f64>,
+    ) -> PyResult<Self> {
+        let known = match step.pixel_size {
+            PixelScale::Nanometres(size) => Some(size),
+            PixelScale::OfMovie => of_movie,
+            _ => None,
+        };
+        let resolved = py.detach(|| step.resolved(known));
+        let (options, layout, _) = resolved.map_err(of_step)?;
+        let options = options.with_defects(self.options.defects.clone());
+        Ok(Self { step, options, layout, ..self.clone() })
+    }
+
     pub(crate) fn options(&self) -> &localize::LocalizeOptions {
         &self.options
     }
@@ -330,23 +292,20 @@ impl ArrayLocalizer {
 
     /// The report of the frames so far, as JSON.
     fn report(&self) -> PyResult<String> {
-        let localizer = self.localizer.get("localizing")?;
-        let localizer = localizer.lock().unwrap_or_else(PoisonError::into_inner);
+        let localizer = locked(self.localizer.get("localizing")?);
         json(&LocalizeReport::of(&localizer, None, None, self.begin.elapsed()))
     }
 
     /// What is to be said of the full scale of the camera and of slopes of the light in the frames so far.
     fn doubts(&self) -> PyResult<Vec<String>> {
-        let localizer = self.localizer.get("localizing")?;
-        let localizer = localizer.lock().unwrap_or_else(PoisonError::into_inner);
+        let localizer = locked(self.localizer.get("localizing")?);
         Ok(seen_in_frames(&localizer.doubts()))
     }
 
     /// How many of the first frames are to be given to `look_ahead`; 0 if it would find nothing that is needed.
     #[getter]
     fn frames_ahead(&self) -> PyResult<usize> {
-        let localizer = self.localizer.get("localizing")?;
-        let localizer = localizer.lock().unwrap_or_else(PoisonError::into_inner);
+        let localizer = locked(self.localizer.get("localizing")?);
         Ok(localizer.frames_ahead())
     }
 
@@ -357,7 +316,7 @@ impl ArrayLocalizer {
         let view = frames.view();
         let found = py.detach(|| {
             let frames = stored(view);
-            let mut localizer = localizer.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut localizer = locked(localizer);
             localizer.look_ahead(frames.windows(), None)
         });
         py.check_signals()?;
@@ -376,7 +335,7 @@ impl ArrayLocalizer {
         let view = frames.view();
         let found = py.detach(|| {
             let block = Block { first, pixels: stored(view) };
-            let mut localizer = localizer.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut localizer = locked(localizer);
             localizer.process(&block)
         });
         py.check_signals()?;
@@ -390,7 +349,7 @@ impl ArrayLocalizer {
         }
         let localizer = self.localizer.get("localizing")?;
         let found = py.detach(|| {
-            let mut localizer = localizer.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut localizer = locked(localizer);
             localizer.finish()
         });
         py.check_signals()?;
@@ -403,15 +362,6 @@ impl ArrayLocalizer {
 pub(crate) fn frames_for_estimates(height: usize, width: usize) -> usize {
     localize::frames_for_estimates((width, height))
 }
-
-/// Those of a camera that are known.
-pub(crate) type PartialNumbers = (Option<f64>, Option<f64>, Option<f64>, Option<f64>);
-
-/// What says the others, and a table of cameras.
-pub(crate) type CameraFromMetadata = (String, PartialNumbers, Option<PathBuf>);
-
-/// Baseline, sensitivity, EM gain and read noise.
-pub(crate) type CameraNumbers = (f64, f64, Option<f64>, f64);
 
 /// What frames say of the sensitivity of their camera, and of its read noise.
 #[pyfunction]
@@ -443,7 +393,7 @@ fn of_frames<T: Send>(
     say: impl Fn(&Pixels, &spotfit::Camera) -> T + Send + Sync,
 ) -> PyResult<T> {
     let camera = camera.map_or_else(spotfit::Camera::default, options::camera);
-    camera.validate().map_err(|error| PyValueError::new_err(error.to_string()))?;
+    camera.validate().map_err(error::wrong)?;
     let frames = pixels::Pixels::of("movie", frames)?;
     let view = frames.view();
     Ok(py.detach(|| say(&stored(view), &camera)))
@@ -451,18 +401,13 @@ fn of_frames<T: Send>(
 
 /// The same for a file. What is wrong with the file is said when it is localized.
 #[pyfunction]
-#[pyo3(signature = (path, channel, slice, camera, parts=Vec::new(), position=None))]
 pub(crate) fn doubts_of_movie(
     py: Python<'_>,
     path: PathBuf,
-    channel: Option<usize>,
-    slice: Option<usize>,
+    chosen: Chosen,
     camera: Option<CameraNumbers>,
-    parts: Vec<PathBuf>,
-    position: Option<String>,
 ) -> Vec<String> {
-    let mut chosen = MovieOptions::default().with_parts(parts).with_position(position);
-    (chosen.channel, chosen.slice) = (channel, slice);
+    let chosen = movie_options(chosen);
     py.detach(|| told(camera, |many| Stack::open(&path, &chosen).ok()?.first_frames(many)))
 }
 
@@ -480,36 +425,10 @@ fn seen_in_frames(doubts: &FrameDoubts) -> Vec<String> {
     scale.iter().chain(&misfit).chain(&doubt).map(in_words).collect()
 }
 
-/// What is known of a camera that Python gives: whoever says that there is no read noise may not have looked.
-pub(crate) fn camera_options(camera: Option<CameraNumbers>) -> CameraOptions {
-    let none = CameraOptions::default();
-    let Some((baseline, sensitivity, em_gain, read_noise)) = camera else { return none };
-    none.with_baseline(Some(baseline))
-        .with_sensitivity(Some(sensitivity))
-        .with_em_gain(em_gain)
-        .with_read_noise(Some(read_noise).filter(|&noise| noise != 0.0))
-}
-
-/// A camera of which metadata may say what is not given.
-pub(crate) fn camera_asked(
-    camera: Option<CameraNumbers>,
-    from: Option<CameraFromMetadata>,
-) -> PyResult<CameraOptions> {
-    let Some((from, (baseline, sensitivity, em_gain, read_noise), cameras)) = from else {
-        return Ok(camera_options(camera));
-    };
-    Ok(CameraOptions::default()
-        .with_baseline(baseline)
-        .with_sensitivity(sensitivity)
-        .with_em_gain(em_gain)
-        .with_read_noise(read_noise)
-        .with_from(Some(from.parse().map_err(error::of_option)?))
-        .with_cameras(cameras))
-}
-
 /// What frames say against a camera, or against having none, in words; that none is given, Python says by itself.
 fn told(camera: Option<CameraNumbers>, frames: impl FnOnce(bool) -> Option<Pixels>) -> Vec<String> {
-    let (heard, options) = (Heard::default(), camera_options(camera));
+    let heard = Heard::default();
+    let Ok(options) = options::camera_asked(camera, None) else { return Vec::new() };
     match camera {
         Some(_) => options.doubt(frames, &heard),
         None => {
@@ -544,7 +463,7 @@ fn in_words(note: &Note) -> String {
 /// Finds out whether a camera makes sense.
 #[pyfunction]
 pub(crate) fn check_camera(camera: CameraNumbers) -> PyResult<()> {
-    options::camera(camera).validate().map_err(error::of_argument)
+    options::camera(camera).validate().map_err(error::wrong)
 }
 
 /// Where a slice of so many frames begins or ends, as Python counts: from the end below 0.
@@ -560,13 +479,7 @@ pub(crate) fn stored(frames: View<'_>) -> Pixels {
         View::U8(frames) => Pixels::U8(frames.to_owned()),
         View::U16(frames) => Pixels::U16(frames.to_owned()),
         View::F32(frames) => Pixels::F32(frames.to_owned()),
-        View::U32(frames) => Pixels::F32(frames.mapv(|value| value as f32)),
-        View::U64(frames) => Pixels::F32(frames.mapv(|value| value as f32)),
-        View::I8(frames) => Pixels::F32(frames.mapv(f32::from)),
-        View::I16(frames) => Pixels::F32(frames.mapv(f32::from)),
-        View::I32(frames) => Pixels::F32(frames.mapv(|value| value as f32)),
-        View::I64(frames) => Pixels::F32(frames.mapv(|value| value as f32)),
-        View::F64(frames) => Pixels::F32(frames.mapv(|value| value as f32)),
+        other => Pixels::F32(other.as_f32()),
     }
 }
 
@@ -615,21 +528,9 @@ pub(crate) fn followed<T: Send + 'static>(
 impl MovieFile {
     /// A movie that is being written, if somebody says for how many seconds its writer may be idle.
     #[new]
-    #[pyo3(signature = (path, channel, slice, idle=None, strict=false, parts=Vec::new(), position=None))]
-    #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
-    fn new(
-        py: Python<'_>,
-        path: PathBuf,
-        channel: Option<usize>,
-        slice: Option<usize>,
-        idle: Option<f64>,
-        strict: bool,
-        parts: Vec<PathBuf>,
-        position: Option<String>,
-    ) -> PyResult<Self> {
-        let chosen = MovieOptions::default().with_parts(parts).with_position(position);
-        let (mut chosen, name) = (chosen, path.display().to_string());
-        (chosen.channel, chosen.slice, chosen.strict) = (channel, slice, strict);
+    fn new(py: Python<'_>, path: PathBuf, chosen: Chosen, idle: Option<f64>) -> PyResult<Self> {
+        let (chosen, name) = (movie_options(chosen), path.display().to_string());
+        let slice = chosen.slice;
         let (movie, stop) = match idle {
             None => (py.detach(|| Movie::open_with(&path, &chosen)), None),
             Some(idle) => {
@@ -641,7 +542,7 @@ impl MovieFile {
             }
         };
         let movie = movie.map_err(|error| match error {
-            MovieError::Io(error) => of_io(&path, &error),
+            MovieError::Io(error) => error::of_io(&path)(error),
             other => PyValueError::new_err(format!("{name}: {other}")),
         })?;
         let (width, height) = movie.size();
@@ -713,7 +614,7 @@ impl MovieLocalizer {
         last: Option<i64>,
     ) -> PyResult<Self> {
         let (frames_are, stop) = (movie.get().frames_are.clone(), movie.get().stop.clone());
-        let movie = movie.get().movie.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let movie = locked(&movie.get().movie).take();
         let movie = movie.ok_or_else(|| PyRuntimeError::new_err("the movie is being read"))?;
         let first = edge(first.unwrap_or(0), movie.frames());
         let last = edge(last.unwrap_or(i64::MAX), movie.frames()).max(first);
@@ -728,17 +629,17 @@ impl MovieLocalizer {
 
     /// How a movie has ended that was being written, and what it is not that it was.
     fn notes(&self) -> Vec<String> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        locked(&self.notes).clone()
     }
 
     /// What is to be said of the full scale of the camera and of slopes of the light, as soon as it is known.
     fn doubts(&self) -> Vec<String> {
-        self.doubts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        locked(&self.doubts).clone()
     }
 
     /// The report of all frames as JSON, at the end.
     fn report(&self) -> Option<String> {
-        self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        locked(&self.report).clone()
     }
 
     /// The columns of the next localizations, and how many frames were processed so far; `None` at the end.
@@ -746,11 +647,10 @@ impl MovieLocalizer {
         let held = self.found.get("localizing")?;
         let found = loop {
             let found = py.detach(|| {
-                let mut found = held.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut found = locked(held);
                 let Some(localizations) = found.as_mut() else { return Some(None) };
                 let next = localizations.next_within(LOOK)?;
-                *self.doubts.lock().unwrap_or_else(PoisonError::into_inner) =
-                    seen_in_frames(&localizations.doubts());
+                *locked(&self.doubts) = seen_in_frames(&localizations.doubts());
                 if next.is_none()
                     && let Some(ended) = found.take()
                 {
@@ -779,10 +679,10 @@ impl MovieLocalizer {
             let contradiction = movie.contradiction().filter(|_| movie.has_ended());
             movie.notes().iter().cloned().chain(contradiction).collect()
         });
-        *self.notes.lock().unwrap_or_else(PoisonError::into_inner) = notes;
+        *locked(&self.notes) = notes;
         let localizer = ended.into_localizer();
         let (frames_are, time) = (self.frames_are.clone(), self.begin.elapsed());
         let report = json(&LocalizeReport::of(&localizer, frames_are, None, time)).ok();
-        *self.report.lock().unwrap_or_else(PoisonError::into_inner) = report;
+        *locked(&self.report) = report;
     }
 }

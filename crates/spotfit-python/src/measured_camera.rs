@@ -10,9 +10,7 @@ use spotfit::steps::camera as steps;
 
 use crate::calibrate::{Chosen, stacks};
 use crate::camera::CameraMap;
-use crate::steps::{Heard, json, of_step, options};
-use crate::threads;
-use crate::work::aside;
+use crate::steps::{heard, json, of_step, options};
 
 /// What was measured of each pixel.
 #[pyclass(frozen, module = "spotfit._spotfit")]
@@ -90,15 +88,9 @@ pub(crate) fn camera(
     let options = self::options(options)?;
     let mut darks = stacks(py, "darks", &[darks], chosen.clone())?;
     let mut flats = stacks(py, "flats", &flats, chosen)?;
-    let pool = threads::pool()?;
-    let (done, notes) = aside(py, move |abandoned| {
-        pool.install(|| {
-            let listener = Heard::new(abandoned);
-            let done = steps::run(&options, &mut darks[0], &mut flats, &listener);
-            (done, listener.notes())
-        })
+    let (done, notes) = heard(py, move |listener| {
+        steps::run(&options, &mut darks[0], &mut flats, listener).map_err(of_step)
     })?;
-    let done = done.map_err(of_step)?;
     let report = json(&done.report)?;
     Ok((MeasuredCamera(done), report, notes))
 }

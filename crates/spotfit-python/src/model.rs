@@ -6,15 +6,13 @@ use std::sync::{Arc, OnceLock};
 use numpy::{PyArray2, PyReadonlyArray2, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use spotfit::model::{CurveFitter, FormulaError, Linear, ModelError, Spline};
-use spotfit::{BatchError, Estimator, FitterOptions, InstructionSet};
+use spotfit::model::{CurveFitter, FormulaError, ModelError, Spline};
+use spotfit::{BatchError, FitterOptions};
 
-use crate::answers::{self, Asked};
-use crate::curves::{Data, Job, Known, Outcomes, Places, Task, limits};
-use crate::error;
-use crate::noise::{Given, OwnNoise};
+use crate::curves::{Data, Job, Outcomes, Places, Task};
+use crate::keywords::Keywords;
 use crate::numbers::numbers;
-use crate::options::{self, choose};
+use crate::options;
 use crate::predict::Prediction;
 use crate::threads::Own;
 
@@ -34,12 +32,8 @@ impl ModelFitter {
         device: usize,
         threads: usize,
     ) -> PyResult<Self> {
-        let set = instruction_set.map(str::parse::<InstructionSet>).transpose();
-        let options = FitterOptions::default()
-            .with_backend(backend.parse().map_err(error::of_fit)?)
-            .with_instruction_set(set.map_err(|wrong| error::of_fit(wrong.into()))?)
-            .with_devices(vec![device])
-            .with_threads(threads);
+        let (options, devices) = (FitterOptions::default(), vec![device]);
+        let options = options::backend(options, backend, instruction_set, devices, threads)?;
         let fitter = Self { options, fitter: Own::new() };
         fitter.own()?;
         Ok(fitter)
@@ -208,61 +202,15 @@ impl Model {
     }
 
     /// Fits curves.
-    #[pyo3(signature = (
-        fitter, data, *, grid, points, start, bounds, fixed, weights, estimator, absolute, linear, precision, max_iterations,
-        tolerance, covariance, noise, answers=None
-    ))]
-    #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn fit<'py>(
         &self,
         py: Python<'py>,
         fitter: &Bound<'py, ModelFitter>,
         data: &Bound<'py, PyAny>,
-        grid: Option<(usize, usize)>,
-        points: Option<&Bound<'py, PyAny>>,
-        start: Option<&Bound<'py, PyAny>>,
-        bounds: &Bound<'py, PyAny>,
-        fixed: Vec<bool>,
-        weights: Option<&Bound<'py, PyAny>>,
-        estimator: &str,
-        absolute: bool,
-        linear: &str,
-        precision: &str,
-        max_iterations: u32,
-        tolerance: f64,
-        covariance: bool,
-        noise: Given<'py>,
-        answers: Option<Asked<'py>>,
+        keywords: Keywords<'py>,
     ) -> PyResult<Outcomes<'py>> {
-        let ways = [
-            ("auto", Linear::Auto),
-            ("eliminated", Linear::Eliminated),
-            ("searched", Linear::Searched),
-        ];
-        let mut chosen = self
-            .0
-            .options()
-            .with_estimator(match estimator {
-                // Of successes it is repeated least squares.
-                "binomial" => Estimator::LeastSquares,
-                word => options::estimator(word)?,
-            })
-            .with_absolute(absolute)
-            .with_linear(choose("linear", linear, &ways)?)
-            .with_precision(options::precision(precision)?)
-            .with_max_iterations(max_iterations)
-            .with_tolerance(tolerance)
-            .with_covariance(covariance);
-        let answers = answers::of(&self.0, answers, &fixed)?;
-        chosen = chosen.with_covariance(covariance || answers.needs_covariance());
-        chosen.fixed = fixed;
-        chosen.limits = limits(bounds)?;
+        let task = Task::of(&self.0, fitter.get(), &keywords)?;
         let data = Data::of(data)?;
-        let known = Known::of(grid, points, start, weights)?;
-        let fitter = fitter.get().own()?;
-        let noise = OwnNoise::of(noise)?;
-        let model = self.0.clone();
-        let task = Task { model, fitter, known, options: chosen, noise, answers };
         Job { data: data.view(), task: Arc::new(task) }.run(py)
     }
 }

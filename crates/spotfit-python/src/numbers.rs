@@ -168,3 +168,19 @@ impl<'py> WeightArray<'py> {
         }
     }
 }
+
+/// Fills fields with the columns of the same names of a structured array; those of `errors` have names that end so.
+macro_rules! fill {
+    ($rows:expr => $to:expr, errors; $($name:ident),+ $(,)?) => {
+        $($crate::numbers::fill!(@ $rows => $to, f64; concat!(stringify!($name), "_error"), errors.$name);)+
+    };
+    ($rows:expr => $to:expr, $type:ty; $($name:ident),+ $(,)?) => {
+        $($crate::numbers::fill!(@ $rows => $to, $type; stringify!($name), $name);)+
+    };
+    (@ $rows:expr => $to:expr, $type:ty; $name:expr, $($field:ident).+) => {
+        let given: numpy::PyReadonlyArray1<'_, $type> =
+            $crate::numbers::numbers($name, &$rows.get_item($name)?, "(n)")?;
+        $to.iter_mut().zip(given.as_slice()?).for_each(|(to, value)| to.$($field).+ = *value);
+    };
+}
+pub(crate) use fill;

@@ -1,13 +1,18 @@
 //! Options of a fit by their names.
 
+use std::path::PathBuf;
+
 use pyo3::PyResult;
 use pyo3::exceptions::PyValueError;
 use spotfit::model::CurvePrecision;
-use spotfit::steps::localize::usual_background;
+use spotfit::steps::PixelScale;
+use spotfit::steps::localize::{CameraOptions, usual_background};
 use spotfit::{
-    Background, Camera, Criteria, Estimator, FixedSigma, FixedSigmas, GivenSigma, PixelProfile,
-    Shape,
+    Background, BatchError, Camera, Criteria, Estimator, FitterOptions, FixedSigma, FixedSigmas,
+    GivenSigma, PixelProfile, Shape,
 };
+
+use crate::error;
 
 /// The value that a word stands for.
 pub(crate) fn choose<T: Copy>(name: &str, word: &str, values: &[(&str, T)]) -> PyResult<T> {
@@ -59,12 +64,67 @@ pub(crate) fn criteria(word: &str) -> PyResult<Criteria> {
     choose("criteria", word, &Criteria::NAMED)
 }
 
-/// A camera from baseline, sensitivity, EM gain and read noise.
-pub(crate) fn camera(numbers: (f64, f64, Option<f64>, f64)) -> Camera {
-    let (baseline, sensitivity, em_gain, read_noise) = numbers;
+/// What computes.
+pub(crate) fn backend(
+    options: FitterOptions,
+    backend: &str,
+    instruction_set: Option<&str>,
+    devices: Vec<usize>,
+    threads: usize,
+) -> PyResult<FitterOptions> {
+    let set = instruction_set.map(str::parse).transpose();
+    Ok(options
+        .with_backend(backend.parse().map_err(error::of_fit)?)
+        .with_instruction_set(set.map_err(|wrong: BatchError| error::of_fit(wrong.into()))?)
+        .with_devices(devices)
+        .with_threads(threads))
+}
+
+/// Baseline, sensitivity, EM gain and read noise of a camera.
+pub(crate) type CameraNumbers = (f64, f64, Option<f64>, f64);
+
+/// Those that are known, where metadata say the others, and a table of cameras.
+pub(crate) type CameraFromMetadata =
+    (String, (Option<f64>, Option<f64>, Option<f64>, Option<f64>), Option<PathBuf>);
+
+/// A camera of these numbers.
+pub(crate) fn camera((baseline, sensitivity, em_gain, read_noise): CameraNumbers) -> Camera {
     Camera::default()
         .with_baseline(baseline)
         .with_sensitivity(sensitivity)
         .with_em_gain(em_gain)
         .with_read_noise(read_noise)
+}
+
+/// What is known of a camera, of which metadata may say what is not given. Whoever says that there is no read noise may not have looked.
+pub(crate) fn camera_asked(
+    camera: Option<CameraNumbers>,
+    from: Option<CameraFromMetadata>,
+) -> PyResult<CameraOptions> {
+    let given = CameraOptions::default();
+    let ((baseline, sensitivity, em_gain, read_noise), given) = match (from, camera) {
+        (Some((from, known, cameras)), _) => {
+            let from = from.parse().map_err(error::of_option)?;
+            (known, given.with_from(Some(from)).with_cameras(cameras))
+        }
+        (None, Some((baseline, sensitivity, em_gain, read_noise))) => {
+            let read_noise = Some(read_noise).filter(|&noise| noise != 0.0);
+            ((Some(baseline), Some(sensitivity), em_gain, read_noise), given)
+        }
+        (None, None) => return Ok(given),
+    };
+    Ok(given
+        .with_baseline(baseline)
+        .with_sensitivity(sensitivity)
+        .with_em_gain(em_gain)
+        .with_read_noise(read_noise))
+}
+
+/// The size of a pixel: what is said in nanometres, unless it is that of the movie, or not known whatever a movie says.
+pub(crate) fn pixel_scale(nanometres: Option<f64>, unknown: bool) -> PixelScale {
+    match nanometres {
+        _ if unknown => PixelScale::Unknown,
+        Some(size) => PixelScale::Nanometres(size),
+        None => PixelScale::OfMovie,
+    }
 }

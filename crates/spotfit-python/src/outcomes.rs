@@ -14,13 +14,12 @@ use spotfit::steps::OutcomeFormat;
 use spotfit::steps::curve::{CurveReport, CurveTable, check_columns};
 use spotfit::steps::fit::{FitReport, FitTable, SetLimits, StandardErrors};
 
-use crate::numbers::numbers;
+use crate::error::of_io;
+use crate::numbers::{fill, numbers};
 use crate::options;
 use crate::steps::{json, of_step};
 use crate::threads;
 
-/// x, y, sigma, sigma_x, sigma_y, angle, amplitude, background, offset_x, offset_y and chi2; iterations and evaluations; how each fit ended.
-type Given<'py> = ([Bound<'py, PyAny>; 11], [Bound<'py, PyAny>; 2], Bound<'py, PyAny>);
 /// Standard errors (n, 7) of the parameters, of the photons, and the goodness.
 type GivenErrors<'py> = [Bound<'py, PyAny>; 3];
 
@@ -33,45 +32,17 @@ pub(crate) fn statuses(given: &Bound<'_, PyAny>) -> PyResult<Vec<Status>> {
     given.as_slice()?.iter().map(of).collect()
 }
 
-/// Where a column of numbers goes in a fit.
-type Place<T> = fn(&mut Fit<f64>) -> &mut T;
-
-fn fits((columns, counts, status): &Given<'_>) -> PyResult<Vec<Fit<f64>>> {
-    let mut fits: Vec<Fit<f64>> = statuses(status)?
-        .into_iter()
-        .map(|status| {
-            let mut fit = Fit::invalid();
-            fit.status = status;
-            fit
-        })
-        .collect();
-    let places: [(&str, Place<f64>); 11] = [
-        ("x", |fit| &mut fit.x),
-        ("y", |fit| &mut fit.y),
-        ("sigma", |fit| &mut fit.sigma),
-        ("sigma_x", |fit| &mut fit.sigma_x),
-        ("sigma_y", |fit| &mut fit.sigma_y),
-        ("angle", |fit| &mut fit.angle),
-        ("amplitude", |fit| &mut fit.amplitude),
-        ("background", |fit| &mut fit.background),
-        ("offset_x", |fit| &mut fit.offset_x),
-        ("offset_y", |fit| &mut fit.offset_y),
-        ("chi2", |fit| &mut fit.chi2),
-    ];
-    for ((name, place), given) in places.into_iter().zip(columns) {
-        let given: PyReadonlyArray1<'_, f64> = numbers(name, given, "(n)")?;
-        for (fit, value) in fits.iter_mut().zip(given.as_slice()?) {
-            *place(fit) = *value;
-        }
-    }
-    let places: [(&str, Place<u32>); 2] =
-        [("iterations", |fit| &mut fit.iterations), ("evaluations", |fit| &mut fit.evaluations)];
-    for ((name, place), given) in places.into_iter().zip(counts) {
-        let given: PyReadonlyArray1<'_, u32> = numbers(name, given, "(n)")?;
-        for (fit, value) in fits.iter_mut().zip(given.as_slice()?) {
-            *place(fit) = *value;
-        }
-    }
+/// The fits of the rows that Python has.
+fn fits(rows: &Bound<'_, PyAny>) -> PyResult<Vec<Fit<f64>>> {
+    let made = |status| {
+        let mut fit = Fit::invalid();
+        fit.status = status;
+        fit
+    };
+    let mut fits: Vec<_> = statuses(&rows.get_item("status")?)?.into_iter().map(made).collect();
+    fill!(rows => fits, f64; x, y, sigma, sigma_x, sigma_y, angle, amplitude, background);
+    fill!(rows => fits, f64; offset_x, offset_y, chi2);
+    fill!(rows => fits, u32; iterations, evaluations);
     Ok(fits)
 }
 
@@ -106,10 +77,6 @@ pub(crate) fn of_output(path: &Path) -> impl Fn(OutputError) -> PyErr {
     }
 }
 
-pub(crate) fn of_io(path: &Path) -> impl Fn(std::io::Error) -> PyErr {
-    move |error| std::io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()
-}
-
 /// Writes the table of `spotfit fit`.
 #[pyfunction]
 #[pyo3(signature = (path, given, errors, *, shape, sigma, estimator, background, single))]
@@ -117,7 +84,7 @@ pub(crate) fn of_io(path: &Path) -> impl Fn(std::io::Error) -> PyErr {
 pub(crate) fn save_fits(
     py: Python<'_>,
     path: PathBuf,
-    given: Given<'_>,
+    given: &Bound<'_, PyAny>,
     errors: Option<GivenErrors<'_>>,
     shape: &str,
     sigma: Option<Vec<f64>>,
@@ -126,7 +93,7 @@ pub(crate) fn save_fits(
     single: bool,
 ) -> PyResult<()> {
     let format = format_of(&path)?;
-    let fits = fits(&given)?;
+    let fits = fits(given)?;
     let errors = errors.as_ref().map(standard_errors).transpose()?;
     let estimator = options::estimator(estimator)?;
     let options = Options::default()
@@ -148,7 +115,7 @@ pub(crate) fn save_fits(
 /// The report of `spotfit fit` as JSON, for windows of width and height and the limits that were set: of the centre, and of sigma.
 #[pyfunction]
 pub(crate) fn report_fits(
-    given: Given<'_>,
+    given: &Bound<'_, PyAny>,
     size: (usize, usize),
     limits: [Option<f64>; 3],
     backend: String,
@@ -157,7 +124,7 @@ pub(crate) fn report_fits(
     let limits =
         SetLimits::default().with_centre_margin(margin).with_sigma_min(least).with_sigma_max(most);
     let size = Size::new(size.0.max(1), size.1.max(1));
-    json(&FitReport::of(&fits(&given)?, size, &limits, backend))
+    json(&FitReport::of(&fits(given)?, size, &limits, backend))
 }
 
 /// Writes the table of `spotfit curve`.

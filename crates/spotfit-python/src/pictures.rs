@@ -2,7 +2,7 @@
 
 use std::io::{self, Cursor};
 
-use numpy::ndarray::{Array2, Array3, ShapeError};
+use numpy::ndarray::{Array2, Array3};
 use numpy::{PyArray2, PyArray3, PyReadonlyArray2, PyReadonlyArray3};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -10,6 +10,7 @@ use pyo3::types::PyBytes;
 use spotfit::render::Picture;
 use spotfit::steps::render::{Image, Rendered};
 
+use crate::error;
 use crate::options::choose;
 use crate::work::aside;
 
@@ -24,13 +25,11 @@ pub(crate) type Shown<'py> = (
 
 /// A picture as Python has it.
 pub(crate) fn shown<'py>(py: Python<'py>, rendered: &Rendered) -> PyResult<Shown<'py>> {
-    let wrong = |error: ShapeError| PyValueError::new_err(error.to_string());
-    let refused = |error: spotfit::render::RenderError| PyValueError::new_err(error.to_string());
     let drawn;
     let (picture, grey, density) = match &rendered.image {
         Image::Colour { picture, grey } => (picture, grey.as_ref(), None),
         Image::Density(canvas, contrast) => {
-            drawn = py.detach(|| canvas.picture(contrast)).map_err(refused)?;
+            drawn = py.detach(|| canvas.picture(contrast)).map_err(error::wrong)?;
             let light = canvas.density();
             // Colours of a value have three numbers a pixel, whose sum is the density.
             let each = light.len() / drawn.pixels().len().max(1);
@@ -41,13 +40,13 @@ pub(crate) fn shown<'py>(py: Python<'py>, rendered: &Rendered) -> PyResult<Shown
     };
     let (height, width) = (picture.height(), picture.width());
     let bytes = py.detach(|| picture.pixels().as_flattened().to_vec());
-    let pixels = Array3::from_shape_vec((height, width, 3), bytes).map_err(wrong)?;
+    let pixels = Array3::from_shape_vec((height, width, 3), bytes).map_err(error::wrong)?;
     let grey = grey.map(|grey| Array2::from_shape_vec((height, width), grey.pixels().to_vec()));
     let density = density.map(|density| Array2::from_shape_vec((height, width), density));
     Ok((
         PyArray3::from_owned_array(py, pixels),
-        grey.transpose().map_err(wrong)?.map(|grey| PyArray2::from_owned_array(py, grey)),
-        density.transpose().map_err(wrong)?.map(|of| PyArray2::from_owned_array(py, of)),
+        grey.transpose().map_err(error::wrong)?.map(|grey| PyArray2::from_owned_array(py, grey)),
+        density.transpose().map_err(error::wrong)?.map(|of| PyArray2::from_owned_array(py, of)),
         rendered.nanometres,
     ))
 }

@@ -1,7 +1,7 @@
 //! Pixels of any number type, stride and byte order, without a copy where memory allows.
 
 use fit_windows::Windows;
-use numpy::ndarray::{ArrayView3, Axis, Slice};
+use numpy::ndarray::{Array3, ArrayView3, Axis, Slice};
 use numpy::{
     Element, PyArray3, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray3, PyUntypedArray,
     PyUntypedArrayMethods,
@@ -16,7 +16,7 @@ use crate::numbers::is_plain;
 
 /// A stack of windows, or of frames to cut windows from.
 #[derive(Clone, Copy)]
-pub(crate) enum Place<'a> {
+enum Place<'a> {
     /// Each image is a window.
     Stack,
     /// Windows of this size lie at these corners.
@@ -62,8 +62,15 @@ macro_rules! pixels {
                 }
             }
 
+            /// The same in single precision.
+            pub(crate) fn as_f32(self) -> Array3<f32> {
+                match self {
+                    $(Self::$variant(view) => view.mapv(|value| value as f32),)*
+                }
+            }
+
             /// The windows from `start` to before `end`.
-            pub(crate) fn windows(self, place: Place<'a>, start: usize, end: usize) -> AnyWindows<'a> {
+            fn windows(self, place: Place<'a>, start: usize, end: usize) -> AnyWindows<'a> {
                 match self {
                     $(Self::$variant(mut view) => match place {
                         Place::Stack => {
@@ -91,6 +98,45 @@ pixels!(
     F32(f32, b'f', 4),
     F64(f64, b'f', 8)
 );
+
+/// Windows with what is known of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Stack<'a> {
+    view: View<'a>,
+    place: Place<'a>,
+    pub(crate) count: usize,
+    /// Where the windows of a stack lie in the map.
+    corners: Option<&'a [Corner]>,
+    map: Option<&'a spotfit::CameraMap>,
+}
+
+impl<'a> Stack<'a> {
+    /// A stack of windows; or frames, if a size is given, with windows at corners.
+    pub(crate) fn of(
+        view: View<'a>,
+        size: Option<Size>,
+        corners: Option<&'a [Corner]>,
+        map: Option<&'a spotfit::CameraMap>,
+    ) -> Self {
+        let (place, count, corners) = match (size, corners) {
+            (Some(size), Some(corners)) => (Place::Cuts(size, corners), corners.len(), None),
+            _ => (Place::Stack, view.dim().0, corners),
+        };
+        Self { view, place, count, corners, map }
+    }
+
+    /// The windows from `start` to before `end`.
+    pub(crate) fn windows(&self, start: usize, end: usize) -> AnyWindows<'a> {
+        let mut windows = self.view.windows(self.place, start, end);
+        if let Some(corners) = self.corners {
+            windows = windows.with_corners(corners.get(start..end).unwrap_or(corners));
+        }
+        match self.map {
+            Some(map) => windows.with_map(map),
+            None => windows,
+        }
+    }
+}
 
 fn borrow<'py, T: Element>(
     array: &Bound<'py, PyUntypedArray>,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use numpy::{PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -12,11 +12,11 @@ use spotfit::steps::curve::{CurvePlot, LogX, PlottedFit};
 use spotfit::steps::drift;
 use spotfit::table::Unit;
 
+use crate::bands::FittedCurves;
+use crate::keywords::Keywords;
 use crate::model::Model;
-use crate::noise::rule_of;
 use crate::numbers::numbers;
 use crate::options::choose;
-use crate::outcomes::statuses;
 
 /// What a plot of this name is: "svg" or "png".
 #[pyfunction]
@@ -54,94 +54,50 @@ pub(crate) fn draw_drift<'py>(
     Ok(PyBytes::new(py, &drawn))
 }
 
-/// Fits that are drawn: their names, parameters and errors (fit, parameter), χ², degrees of freedom and statuses.
-type Given<'py> =
-    (Vec<String>, Bound<'py, PyAny>, Bound<'py, PyAny>, Vec<f64>, Vec<u32>, Bound<'py, PyAny>);
-
-/// Data, model and residuals of fits: data (fit, point), where the points are (fit, variable, point), and weights (fit, point), or the
-/// width of the images that the data are.
+/// Data, model and residuals of fits with these names: data (fit, point), as errors `errors` (fit, parameter), and the width of the images
+/// that the data are.
 #[pyfunction]
-#[pyo3(signature = (
-    model, fits, data, *, points, weights, image, absolute, log_x, log_y, format, bands=None, rule=None, estimator="lse"
-))]
-#[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn draw_curves<'py>(
     py: Python<'py>,
     model: &Bound<'py, Model>,
-    fits: Given<'py>,
+    names: Vec<String>,
     data: &Bound<'py, PyAny>,
-    points: &Bound<'py, PyAny>,
-    weights: Option<&Bound<'py, PyAny>>,
-    image: Option<usize>,
-    absolute: bool,
-    log_x: &str,
-    log_y: bool,
+    keywords: Keywords<'py>,
     format: &str,
-    bands: Option<(f64, Bound<'py, PyAny>)>,
-    rule: Option<String>,
-    estimator: &str,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let log_x =
-        choose("log_x", log_x, &[("auto", LogX::Auto), ("yes", LogX::Yes), ("no", LogX::No)])?;
-    let (names, parameters, errors, chi2, degrees, status) = fits;
-    let statuses = statuses(&status)?;
-    let table = |name: &str, given: &Bound<'py, PyAny>| -> PyResult<PyReadonlyArray2<'py, f64>> {
-        numbers(name, given, "(n, points)")
-    };
-    let (parameters, errors) = (table("parameters", &parameters)?, table("errors", &errors)?);
-    let data = table("y", data)?;
-    let points: PyReadonlyArray3<'py, f64> = numbers("x", points, "(n, variables, points)")?;
-    let weights = weights.map(|given| table("weights", given)).transpose()?;
+    let words = [("auto", LogX::Auto), ("yes", LogX::Yes), ("no", LogX::No)];
+    let log_x = choose("log_x", &keywords.word("log_x")?, &words)?;
     let model = &model.get().0;
+    let fits = FittedCurves::of(model, &keywords)?;
+    let errors: PyReadonlyArray2<'py, f64> = numbers("errors", &keywords.get("errors")?, "(n, k)")?;
+    let data: PyReadonlyArray2<'py, f64> = numbers("y", data, "(n, points)")?;
+    let image: Option<usize> = keywords.get("image")?;
     CurvePlot::check(model, image.is_some()).map_err(PyValueError::new_err)?;
-    let (count, length) = (statuses.len(), data.shape()[1]);
-    let wanted = [count, model.parameters().len()];
-    let fits_together = parameters.shape() == wanted
-        && errors.shape() == wanted
+    let [count, length] = fits.shape();
+    let fits_together = fits.are_together(model)
+        && errors.shape() == fits.parameters.shape()
         && data.shape() == [count, length]
-        && points.shape() == [count, model.variables().len(), length]
-        && weights.as_ref().is_none_or(|weights| weights.shape() == [count, length])
-        && [names.len(), chi2.len(), degrees.len()] == [count; 3];
+        && names.len() == count;
     if !fits_together {
         return Err(PyValueError::new_err("fits, y, x and weights must be of the same data sets"));
     }
-    let spread: Option<PyReadonlyArray3<'py, f64>> = match &bands {
-        Some((level, covariance)) => {
-            if !(*level > 0.0 && *level < 1.0) {
-                return Err(PyValueError::new_err("bands must be a level above 0 and below 1"));
-            }
-            Some(numbers("covariance", covariance, "(n, parameters, parameters)")?)
-        }
-        None => None,
-    };
-    if spread.as_ref().is_some_and(|spread| spread.shape() != [count, wanted[1], wanted[1]]) {
-        return Err(PyValueError::new_err("the covariance must be that of the fits"));
-    }
-    let options = model.options().with_absolute(absolute);
-    let options = options.with_estimator(crate::options::estimator(estimator)?);
     let mut plot = CurvePlot::new(count, count)
         .with_log_x(log_x)
-        .with_log_y(log_y)
-        .with_absolute(absolute)
-        .with_rule(rule.map(rule_of).transpose()?)
-        .with_bands(bands.as_ref().map(|bands| bands.0), &options);
-    let (points, weights) = (points.as_array(), weights.as_ref().map(|weights| weights.as_array()));
+        .with_log_y(keywords.get("log_y")?)
+        .with_absolute(fits.options.absolute)
+        .with_rule(fits.rule)
+        .with_bands(fits.level, &fits.options);
     for fit in 0..count {
-        let [own, errors] = [&parameters, &errors].map(|table| table.as_array().row(fit).to_vec());
-        let data = data.as_array().row(fit).to_vec();
-        let mut plotted = PlottedFit::new(&names[fit], &own, &errors, data);
-        let variables = 0..model.variables().len();
-        let at = |point: usize| variables.clone().map(|axis| points[[fit, axis, point]]).collect();
-        plotted.at = (0..length).map(at).collect();
-        plotted.status = statuses[fit];
+        let row = |table: &PyReadonlyArray2<'py, f64>| table.as_array().row(fit).to_vec();
+        let (chi2, degrees) = (fits.chi2[fit], fits.degrees[fit]);
+        let (own, errors) = (row(&fits.parameters), row(&errors));
+        let mut plotted = PlottedFit::new(&names[fit], &own, &errors, row(&data));
+        plotted.at = fits.places(fit);
+        plotted.status = fits.statuses[fit];
         plotted.image = image;
-        plotted.spread = spread.as_ref().map(|spread| {
-            let own = spread.as_array().index_axis_move(numpy::ndarray::Axis(0), fit);
-            (own.iter().copied().collect(), chi2[fit], degrees[fit])
-        });
-        plotted.data_errors = weights.map(|weights| {
-            plot.data_errors(weights.row(fit).iter().copied(), chi2[fit], degrees[fit])
-        });
+        plotted.spread = fits.spread(fit).map(|spread| (spread, chi2, degrees));
+        plotted.data_errors =
+            fits.weights.as_ref().map(|weights| plot.data_errors(row(weights), chi2, degrees));
         plot.draw(model, &plotted);
     }
     let drawn = py.detach(|| encoded(&plot.drawing(), format))?;

@@ -2,15 +2,16 @@
 
 use std::path::PathBuf;
 
-use pyo3::exceptions::PyValueError;
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use spotfit::movie::MovieOptions;
 use spotfit::steps::preset::PresetValue;
 use spotfit::steps::preview::{self, PreviewOptions, Previewer};
 use spotfit::steps::{Stack, StepError, preset};
 use spotfit::table::TableFormat;
 
+use crate::calibrate::{Chosen, movie_options};
+use crate::error;
 use crate::localize::{LocalizeOptions, stored};
 use crate::pixels::Pixels;
 use crate::steps::{json, of_step};
@@ -42,34 +43,22 @@ fn looked(
 impl Preview {
     /// Of a file.
     #[staticmethod]
-    #[pyo3(signature = (options, path, channel, slice, strict, parts, frame, colour_by, filter, position=None))]
-    #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn of_movie(
         py: Python<'_>,
         options: &Bound<'_, LocalizeOptions>,
         path: PathBuf,
-        channel: Option<usize>,
-        slice: Option<usize>,
-        strict: bool,
-        parts: Vec<PathBuf>,
+        chosen: Chosen,
         frame: usize,
         colour_by: String,
         filter: Option<String>,
-        position: Option<String>,
     ) -> PyResult<Self> {
-        let chosen = MovieOptions::default()
-            .with_channel(channel)
-            .with_slice(slice)
-            .with_strict(strict)
-            .with_position(position)
-            .with_parts(parts);
+        let chosen = movie_options(chosen);
         let what = (frame, colour_by, filter);
         looked(py, options.get(), what, || Stack::open(&path, &chosen))
     }
 
     /// Of frames that Python has.
     #[staticmethod]
-    #[pyo3(signature = (options, frames, frame, colour_by, filter))]
     fn of_frames(
         py: Python<'_>,
         options: &Bound<'_, LocalizeOptions>,
@@ -117,7 +106,7 @@ impl Preview {
     /// The picture.
     fn png<'py>(&self, py: Python<'py>, scale: f64) -> PyResult<Bound<'py, PyBytes>> {
         let made = py.detach(|| self.0.png(scale));
-        let made = made.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let made = made.map_err(error::wrong)?;
         Ok(PyBytes::new(py, &made))
     }
 }
@@ -136,17 +125,14 @@ pub(crate) fn read_preset(
         Ok(read)
     });
     let read = read.map_err(of_step)?;
-    let value = |value: &PresetValue| -> PyResult<(Py<PyAny>, bool)> {
-        Ok(match value {
-            PresetValue::Flag(on) => (on.into_pyobject(py)?.to_owned().into_any().unbind(), false),
-            PresetValue::List(parts) => (parts.into_pyobject(py)?.into_any().unbind(), false),
-            PresetValue::Number(text) => (text.into_pyobject(py)?.into_any().unbind(), true),
-            other => (other.typed().into_pyobject(py)?.into_any().unbind(), false),
-        })
-    };
-    let all = read.values().iter().map(|(key, given)| {
-        let (given, is_number) = value(given)?;
-        Ok((key.clone(), given, is_number))
+    let all = read.values().iter().map(|(key, value)| {
+        let given = match value {
+            PresetValue::Flag(on) => on.into_py_any(py),
+            PresetValue::List(parts) => parts.into_py_any(py),
+            PresetValue::Number(text) => text.into_py_any(py),
+            other => other.typed().into_py_any(py),
+        };
+        Ok((key.clone(), given?, matches!(value, PresetValue::Number(_))))
     });
     all.collect()
 }

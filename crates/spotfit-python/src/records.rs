@@ -7,23 +7,20 @@ use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use serde::Serialize;
-use spotfit::movie::{Movie, MovieOptions};
+use spotfit::movie::Movie;
 use spotfit::output::{Lock, Output, OutputError};
 use spotfit::record::{self, InputFile, Record};
 use spotfit::steps::{self, Silent, Sink, StepError, info as step};
 use spotfit::table::{PicassoVersion, SaveOptions, TableError};
 
-use crate::localize::{LocalizeOptions, of_io};
-use crate::steps::of_step;
+use crate::calibrate::{Chosen, movie_options};
+use crate::error::{self, of_io};
+use crate::localize::LocalizeOptions;
+use crate::steps::{json, of_step};
 use crate::tables::{Given, Info, of_file, table};
 
-fn json(value: &impl Serialize) -> PyResult<String> {
-    serde_json::to_string(value).map_err(|error| PyValueError::new_err(error.to_string()))
-}
-
 fn read(text: &str) -> PyResult<Record> {
-    serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))
+    serde_json::from_str(text).map_err(error::wrong)
 }
 
 /// Files of options: what each is for, and where.
@@ -41,24 +38,18 @@ pub(crate) fn info(py: Python<'_>, path: PathBuf) -> PyResult<(String, String)> 
         path.metadata()?;
         Ok::<_, std::io::Error>(step::run(&path, &Silent))
     });
-    let named = |error: std::io::Error| {
-        std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-    };
-    let report = found.map_err(named)?.map_err(|error| match error {
+    let report = found.map_err(of_io(&path))?.map_err(|error| match error {
         StepError::Table { source, .. } => of_file(&path)(source),
-        error => PyValueError::new_err(error.to_string()),
+        error => error::wrong(error),
     })?;
     Ok((json(&report)?, report.to_string()))
 }
 
 /// The options that an outcome depends on, the camera, and the calibration if there is one, as JSON.
 #[pyfunction]
-#[pyo3(signature = (options, channel, slice, position=None))]
 pub(crate) fn method(
     options: &Bound<'_, LocalizeOptions>,
-    channel: Option<usize>,
-    slice: Option<usize>,
-    position: Option<String>,
+    chosen: Chosen,
 ) -> PyResult<(String, String, String)> {
     let (step, options) = (options.get().step(), options.get().options());
     let calibration = match (&options.calibration, &options.psf) {
@@ -66,26 +57,19 @@ pub(crate) fn method(
         (None, Some(psf)) => Some(record::psf(psf)),
         (None, None) => None,
     };
-    let mut chosen = MovieOptions::default().with_position(position);
-    (chosen.channel, chosen.slice) = (channel, slice);
-    let method = step.method(options, &chosen);
+    let method = step.method(options, &movie_options(chosen));
     Ok((json(&method)?, json(&record::camera(options))?, json(&calibration)?))
 }
 
 /// The files that a movie and options are read from, as they are now, as JSON.
 #[pyfunction]
-#[pyo3(signature = (movie, channel, slice, files, position=None))]
 pub(crate) fn record_inputs(
     py: Python<'_>,
     movie: PathBuf,
-    channel: Option<usize>,
-    slice: Option<usize>,
+    chosen: Chosen,
     files: Files,
-    position: Option<String>,
 ) -> PyResult<String> {
-    let chosen = MovieOptions::default().with_position(position);
-    let (mut chosen, name) = (chosen, movie.display().to_string());
-    (chosen.channel, chosen.slice) = (channel, slice);
+    let (chosen, name) = (movie_options(chosen), movie.display().to_string());
     let found: Result<Vec<InputFile>, String> = py.detach(|| {
         let opened =
             Movie::open_with(&movie, &chosen).map_err(|error| format!("{name}: {error}"))?;
@@ -99,7 +83,7 @@ pub(crate) fn record_inputs(
 #[pyfunction]
 pub(crate) fn read_record(table: PathBuf) -> PyResult<Option<String>> {
     let found = Record::read(&Record::path(&table));
-    let found = found.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let found = found.map_err(error::wrong)?;
     found.map(|found| json(&found)).transpose()
 }
 
@@ -151,7 +135,7 @@ impl TableFile {
     #[new]
     fn new(path: PathBuf, record: &str, overwrite: bool, picasso: &str) -> PyResult<Self> {
         let picasso = picasso.parse::<PicassoVersion>();
-        let picasso = picasso.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let picasso = picasso.map_err(error::wrong)?;
         let options = SaveOptions::default().with_overwrite(overwrite).with_picasso(picasso);
         let record = read(record)?;
         let made = steps::TableFile::create(&path, options);
@@ -192,7 +176,7 @@ impl TableFile {
 pub(crate) fn write_file(py: Python<'_>, path: PathBuf, content: &[u8]) -> PyResult<()> {
     py.detach(|| {
         let mut output = Output::create(&path).map_err(|error| of_output(&path, error))?;
-        output.write_all(content).map_err(|error| of_io(&path, &error))?;
+        output.write_all(content).map_err(of_io(&path))?;
         output.finish().map_err(|error| of_output(&path, error))
     })
 }

@@ -4,7 +4,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use numpy::{PyArray1, PyReadonlyArray1};
-use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use spotfit::ring::{self, PixelType, RingError, RingLayout, RingOptions, RingPixels, RingStep};
@@ -169,16 +168,10 @@ impl RingReader {
             let reader = self.locked();
             let Some(frame) = reader.frame() else { continue };
             let pixels = match frame.pixels {
-                RingPixels::U8(pixels) => PyArray1::from_slice(py, pixels).into_bound_py_any(py)?,
-                RingPixels::U16(pixels) => {
-                    PyArray1::from_slice(py, pixels).into_bound_py_any(py)?
-                }
-                RingPixels::F32(pixels) => {
-                    PyArray1::from_slice(py, pixels).into_bound_py_any(py)?
-                }
-                RingPixels::F64(pixels) => {
-                    PyArray1::from_slice(py, pixels).into_bound_py_any(py)?
-                }
+                RingPixels::U8(pixels) => PyArray1::from_slice(py, pixels).into_any(),
+                RingPixels::U16(pixels) => PyArray1::from_slice(py, pixels).into_any(),
+                RingPixels::F32(pixels) => PyArray1::from_slice(py, pixels).into_any(),
+                RingPixels::F64(pixels) => PyArray1::from_slice(py, pixels).into_any(),
                 _ => return Err(PyOSError::new_err("the ring has pixels of an unknown type")),
             };
             return Ok(Some((frame.number, frame.timestamp, pixels)));

@@ -8,13 +8,10 @@ use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::keywords::{Keywords, assign};
 use crate::numbers::numbers;
-use crate::options::choose;
+use crate::options::{CameraNumbers, choose};
 use crate::{error, threads};
-
-/// What pixels see of spots.
-pub(crate) const PROFILES: [(&str, SpotProfile); 2] =
-    [("sampled", SpotProfile::Sampled), ("integrated", SpotProfile::Integrated)];
 
 /// The shapes of spots.
 pub(crate) const SHAPES: [(&str, ShapeWord); 4] = [
@@ -33,65 +30,67 @@ type Simulated<'py> =
 
 /// Simulates windows.
 #[pyfunction]
-#[pyo3(signature = (
-    count, *, size, photons, background, sigma, shape, defocus, profile, scatter, reach, noise, camera, maps, seed
-))]
-#[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn simulate<'py>(
     py: Python<'py>,
     count: usize,
-    size: (usize, usize),
-    photons: f64,
-    background: f64,
-    sigma: (f64, f64),
-    shape: &str,
-    defocus: (f64, f64, f64),
-    profile: &str,
-    scatter: f64,
-    reach: Option<f64>,
-    noise: &str,
-    camera: (f64, f64, Option<f64>, f64),
-    maps: Option<[Bound<'py, PyAny>; 3]>,
-    seed: u64,
+    keywords: Keywords<'py>,
 ) -> PyResult<Simulated<'py>> {
-    let size = Size::new(size.1, size.0);
-    size.validate().map_err(error::of_argument)?;
+    let (height, width) = keywords.get("size")?;
+    let size = Size::new(width, height);
+    size.validate().map_err(error::wrong)?;
     let noises = [("poisson", Noise::Poisson), ("paper", Noise::Paper), ("none", Noise::None)];
-    let shape = choose("shape", shape, &SHAPES)?;
-    let mut look = LookRecipe::default()
-        .with_shape(shape)
-        .with_profile(choose("profile", profile, &PROFILES)?);
-    if shape == ShapeWord::Defocused {
-        let (z_range, focus, depth) = defocus;
-        let focus = FocusRecipe::default().with_focus(Some(focus)).with_depth(Some(depth));
-        look = look.with_z_range(Some(z_range)).with_focus(focus);
-    }
-    let maps = maps.map(|[offset, gain, variance]| read(&offset, &gain, &variance)).transpose()?;
-    let simulation = SpotSimulation::new(size)
-        .with_signal(photons)
+    let maps: Option<GivenMaps<'_>> = keywords.get("maps")?;
+    let maps = maps.as_ref().map(read).transpose()?;
+    let look = look(&keywords)?;
+    // Others have no heights.
+    let plain = look.with_z_range(None).with_focus(FocusRecipe::default());
+    let shaped = if look.shape == ShapeWord::Defocused { look } else { plain };
+    let (least, most): (f64, f64) = keywords.get("sigma")?;
+    let background: f64 = keywords.get("background")?;
+    let mut simulation = SpotSimulation::new(size)
+        .with_signal(keywords.get("photons")?)
         .with_background(background * size.pixels() as f64)
-        .with_sigma(sigma.0..sigma.1)
-        .with_shape(look.spots().map_err(of_recipe)?)
+        .with_sigma(least..most)
+        .with_shape(shaped.spots().map_err(of_recipe)?)
         .with_profile(look.profile)
-        .with_scatter(scatter)
-        .with_reach(reach)
-        .with_noise(choose("noise", noise, &noises)?)
-        .with_camera(simulated(camera))
-        .with_seed(seed)
+        .with_noise(choose("noise", &keywords.word("noise")?, &noises)?)
+        .with_camera(simulated(keywords.get("camera")?))
         .with_maps(maps);
-    simulation.validate().map_err(error::of_simulation)?;
+    assign!(keywords => simulation; scatter, reach, seed);
+    simulation.validate().map_err(error::wrong)?;
     let made = make(py, &simulation, count)?;
     let pixels = Array3::from_shape_vec((count, size.height, size.width), made.pixels)
-        .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        .map_err(error::wrong)?;
     let truth = PyArray1::from_vec(py, made.truth).reshape([count, TRUTH])?;
     let corners = simulation.maps.is_some().then(|| PyArray1::from_vec(py, made.corners));
     let corners = corners.map(|corners| corners.reshape([count, 2])).transpose()?;
     Ok((PyArray3::from_owned_array(py, pixels), truth, corners))
 }
 
+/// How spots look.
+pub(crate) fn look(keywords: &Keywords<'_>) -> PyResult<LookRecipe> {
+    Ok(LookRecipe::default()
+        .with_shape(choose("shape", &keywords.word("shape")?, &SHAPES)?)
+        .with_profile(profile(keywords)?)
+        .with_z_range(keywords.get("z_range")?)
+        .with_focus(focus(keywords)?))
+}
+
+/// What pixels see of spots.
+pub(crate) fn profile(keywords: &Keywords<'_>) -> PyResult<SpotProfile> {
+    let known = [("sampled", SpotProfile::Sampled), ("integrated", SpotProfile::Integrated)];
+    choose("profile", &keywords.word("profile")?, &known)
+}
+
+/// How widths follow from the height.
+pub(crate) fn focus(keywords: &Keywords<'_>) -> PyResult<FocusRecipe> {
+    let recipe = FocusRecipe::default().with_focus(keywords.get("focus")?);
+    Ok(recipe.with_depth(keywords.get("depth")?))
+}
+
 /// A camera by its baseline, sensitivity, EM gain and read noise.
 pub(crate) fn simulated(
-    (baseline, sensitivity, em_gain, read_noise): (f64, f64, Option<f64>, f64),
+    (baseline, sensitivity, em_gain, read_noise): CameraNumbers,
 ) -> SimulatedCamera {
     SimulatedCamera::default()
         .with_baseline(baseline)
@@ -105,18 +104,17 @@ pub(crate) fn of_recipe(error: RecipeError) -> PyErr {
     PyValueError::new_err(error.to_string().replace('`', ""))
 }
 
+/// Offset, gain and variance of each pixel.
+pub(crate) type GivenMaps<'py> = [Bound<'py, PyAny>; 3];
+
 /// The maps of a camera that Python gives.
-pub(crate) fn read(
-    offset: &Bound<'_, PyAny>,
-    gain: &Bound<'_, PyAny>,
-    variance: &Bound<'_, PyAny>,
-) -> PyResult<Maps> {
+pub(crate) fn read([offset, gain, variance]: &GivenMaps<'_>) -> PyResult<Maps> {
     let map = |name, object| -> PyResult<_> {
         let map: PyReadonlyArray2<'_, f32> = numbers(name, object, "(height, width)")?;
         Ok(map.as_array().to_owned())
     };
     let maps = Maps::new(map("offset", offset)?, map("gain", gain)?, map("variance", variance)?);
-    maps.map_err(error::of_simulation)
+    maps.map_err(error::wrong)
 }
 
 /// The numbers of one truth.
@@ -146,7 +144,7 @@ fn make(py: Python<'_>, simulation: &SpotSimulation, count: usize) -> PyResult<M
         py.check_signals()?;
         let numbers = start..count.min(start + block);
         let part = py.detach(|| pool.install(|| simulation.generate(numbers)));
-        let part = part.map_err(error::of_simulation)?;
+        let part = part.map_err(error::wrong)?;
         made.pixels.extend(part.pixels);
         made.truth.extend(part.truth.iter().flat_map(|truth| numbers_of(truth, pixels as f64)));
         let corners = part.corners.unwrap_or_default();

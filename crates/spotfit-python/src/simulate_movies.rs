@@ -1,40 +1,24 @@
 //! Simulated movies and stacks of beads with their truth.
 
 use fit_core::Size;
-use fit_sim::recipes::{
-    BeadRecipe, FocusRecipe, FrameRecipe, LookRecipe, MovieRecipe, RecipeError,
-};
+use fit_sim::recipes::{BeadRecipe, FrameRecipe, MovieRecipe, RecipeError};
 use fit_sim::{Dipole, Heights, Maps, MovieSimulation, MovieTruth, Objective, SpotShape, Zernike};
 use numpy::ndarray::{Array2, Array3};
 use numpy::{PyArray2, PyArray3, ToPyArray};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use spotfit::table::{self, Column, Kind, Meaning, Table, Unit};
 
+use crate::keywords::{Keywords, assign};
 use crate::options::choose;
-use crate::simulate::{PROFILES, SHAPES, of_recipe, read, simulated};
+use crate::simulate::{GivenMaps, focus, look, of_recipe, profile, read, simulated};
 use crate::tables::{Info, Made, columns};
 use crate::work::{Abandoned, aside};
 use crate::{error, threads};
 
-/// Width and height, background, unevenness, camera and seed.
-type Frame = (usize, usize, f64, f64, (f64, f64, Option<f64>, f64), u64);
-/// Shape, profile, range of z, focus and depth.
-type Look = (String, String, Option<f64>, Option<f64>, Option<f64>);
-/// NA, wavelength, the indices of immersion and sample, depth, Zernike's terms, those in the corners besides, and the angles of a dipole that stands still.
-type Behind = (
-    f64,
-    Option<f64>,
-    Option<f64>,
-    Option<f64>,
-    Option<f64>,
-    Vec<(u32, i32, f64)>,
-    Vec<(u32, i32, f64)>,
-    Option<(f64, f64)>,
-);
 type Map<'py> = Bound<'py, PyArray2<f32>>;
 /// The maps of a camera, or that they are to be simulated.
-type Given<'py> = (Option<[Bound<'py, PyAny>; 3]>, bool);
+type Given<'py> = (Option<GivenMaps<'py>>, bool);
 /// Frames, the truth with what is known of the movie, and the maps and the mask of hot pixels if there are any.
 type Movie<'py> = (
     Bound<'py, PyArray3<u16>>,
@@ -47,133 +31,61 @@ type Mask<'py> = Bound<'py, PyArray2<bool>>;
 
 /// Simulates a movie of blinking molecules.
 #[pyfunction]
-#[pyo3(signature = (
-    *, frame, frames, spots, density, pixel_size, uniform, photons, photons_spread, sigma, sigma_spread, look, objective, on_time, off_time, beads, hot_pixels, haze, drift, drift_z, heights, maps
-))]
-#[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn simulate_movie<'py>(
     py: Python<'py>,
-    frame: Frame,
-    frames: usize,
-    spots: f64,
-    density: Option<f64>,
-    pixel_size: f64,
-    uniform: bool,
-    photons: f64,
-    photons_spread: f64,
-    sigma: f64,
-    sigma_spread: Option<f64>,
-    look: Look,
-    objective: Option<Behind>,
-    on_time: f64,
-    off_time: f64,
-    beads: usize,
-    hot_pixels: usize,
-    haze: f64,
-    drift: [f64; 2],
-    drift_z: Option<f64>,
-    heights: Option<&str>,
-    maps: Given<'py>,
+    keywords: Keywords<'py>,
 ) -> PyResult<Movie<'py>> {
     let known = [("random", Heights::Random), ("structure", Heights::Structure)];
-    let heights = heights.map(|word| choose("heights", word, &known)).transpose()?;
-    let recipe = MovieRecipe::default()
-        .with_frame(frame_of(frame))
-        .with_frames(frames)
-        .with_spots(spots)
-        .with_density(density)
-        .with_pixel_size(pixel_size)
-        .with_uniform(uniform)
-        .with_photons(photons)
-        .with_photons_spread(photons_spread)
-        .with_sigma(sigma)
-        .with_sigma_spread(sigma_spread)
-        .with_look(look_of(&look)?)
-        .with_objective(objective.map(objective_of))
-        .with_on_time(on_time)
-        .with_off_time(off_time)
-        .with_beads(beads)
-        .with_hot_pixels(hot_pixels)
-        .with_haze(haze)
-        .with_drift(drift)
-        .with_drift_z(drift_z)
-        .with_heights(heights);
-    movie(py, made(py, move || recipe.simulation())?, maps)
+    let heights: Option<String> = keywords.get("heights")?;
+    let mut recipe = MovieRecipe::default()
+        .with_frame(frame(&keywords)?)
+        .with_look(look(&keywords)?)
+        .with_objective(objective(&keywords)?)
+        .with_heights(heights.map(|word| choose("heights", &word, &known)).transpose()?);
+    assign!(keywords => recipe; frames, spots, density, pixel_size, uniform, photons, photons_spread, sigma, sigma_spread);
+    assign!(keywords => recipe; on_time, off_time, beads, hot_pixels, haze, drift, drift_z);
+    movie(py, made(py, move || recipe.simulation())?, keywords.get("maps")?)
 }
 
 /// Simulates a z stack of beads.
 #[pyfunction]
-#[pyo3(signature = (*, frame, step, range, beads, spread, photons, sigma, focus, depth, profile, objective, pixel_size, maps))]
-#[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn simulate_beads<'py>(
     py: Python<'py>,
-    frame: Frame,
-    step: f64,
-    range: f64,
-    beads: usize,
-    spread: f64,
-    photons: f64,
-    sigma: f64,
-    focus: Option<f64>,
-    depth: Option<f64>,
-    profile: &str,
-    objective: Option<Behind>,
-    pixel_size: f64,
-    maps: Given<'py>,
+    keywords: Keywords<'py>,
 ) -> PyResult<Movie<'py>> {
-    let recipe = BeadRecipe::default()
-        .with_frame(frame_of(frame))
-        .with_step(step)
-        .with_range(range)
-        .with_beads(beads)
-        .with_spread(spread)
-        .with_photons(photons)
-        .with_sigma(sigma)
-        .with_focus(FocusRecipe::default().with_focus(focus).with_depth(depth))
-        .with_profile(choose("profile", profile, &PROFILES)?)
-        .with_objective(objective.map(objective_of))
-        .with_pixel_size(pixel_size);
-    movie(py, made(py, move || recipe.simulation())?, maps)
+    let mut recipe = BeadRecipe::default()
+        .with_frame(frame(&keywords)?)
+        .with_focus(focus(&keywords)?)
+        .with_profile(profile(&keywords)?)
+        .with_objective(objective(&keywords)?);
+    assign!(keywords => recipe; step, range, beads, spread, photons, sigma, pixel_size);
+    movie(py, made(py, move || recipe.simulation())?, keywords.get("maps")?)
 }
 
-fn frame_of((width, height, background, unevenness, camera, seed): Frame) -> FrameRecipe {
-    FrameRecipe::default()
-        .with_width(width)
-        .with_height(height)
-        .with_background(background)
-        .with_unevenness(unevenness)
-        .with_camera(simulated(camera))
-        .with_seed(seed)
+fn frame(keywords: &Keywords<'_>) -> PyResult<FrameRecipe> {
+    let mut recipe = FrameRecipe::default().with_camera(simulated(keywords.get("camera")?));
+    assign!(keywords => recipe; width, height, background, unevenness, seed);
+    Ok(recipe)
 }
 
-fn look_of((shape, profile, z_range, focus, depth): &Look) -> PyResult<LookRecipe> {
-    Ok(LookRecipe::default()
-        .with_shape(choose("shape", shape, &SHAPES)?)
-        .with_profile(choose("profile", profile, &PROFILES)?)
-        .with_z_range(*z_range)
-        .with_focus(FocusRecipe::default().with_focus(*focus).with_depth(*depth)))
-}
-
-fn objective_of(
-    (na, wavelength, index, sample_index, depth, zernike, corner, dipole): Behind,
-) -> Objective {
-    let default = Objective::default();
-    let index = index.unwrap_or(default.index);
-    let wavelength = wavelength.unwrap_or(default.wavelength);
-    let terms = |all: Vec<(u32, i32, f64)>| {
-        all.into_iter().map(|(n, m, waves)| Zernike::new(n, m, waves)).collect()
+/// The objective, if there is one.
+fn objective(keywords: &Keywords<'_>) -> PyResult<Option<Objective>> {
+    let Some(keywords) = keywords.get::<Option<Keywords<'_>>>("objective")? else {
+        return Ok(None);
     };
-    default
-        .with_na(na)
-        .with_wavelength(wavelength)
-        .with_index(index)
-        .with_sample_index(sample_index.unwrap_or(index))
-        .with_sample_depth(depth.unwrap_or(0.0))
-        .with_zernike(terms(zernike))
-        .with_zernike_corner(terms(corner))
-        .with_dipole(
-            dipole.map_or(Dipole::Free, |(polar, azimuth)| Dipole::Fixed { polar, azimuth }),
-        )
+    let mut objective = Objective::default();
+    assign!(keywords => objective, if given; na, wavelength, index);
+    objective.sample_index = objective.index;
+    assign!(keywords => objective, if given; sample_index, sample_depth);
+    let terms = |name| -> PyResult<_> {
+        let all: Vec<(u32, i32, f64)> = keywords.get(name)?;
+        Ok(all.into_iter().map(|(n, m, waves)| Zernike::new(n, m, waves)).collect())
+    };
+    (objective.zernike, objective.zernike_corner) = (terms("zernike")?, terms("zernike_corner")?);
+    if let Some((polar, azimuth)) = keywords.get("dipole")? {
+        objective.dipole = Dipole::Fixed { polar, azimuth };
+    }
+    Ok(Some(objective))
 }
 
 /// A simulation, whose light may take a while, in the threads of this process.
@@ -193,10 +105,8 @@ fn movie<'py>(
 ) -> PyResult<Movie<'py>> {
     let size = Size::new(simulation.width, simulation.height);
     let maps = match given {
-        Some([offset, gain, variance]) => Some(read(&offset, &gain, &variance)?),
-        None if simulated => {
-            Some(Maps::simulated(size, simulation.seed).map_err(error::of_simulation)?)
-        }
+        Some(maps) => Some(read(&maps)?),
+        None if simulated => Some(Maps::simulated(size, simulation.seed).map_err(error::wrong)?),
         None => None,
     };
     let used = maps.as_ref().map(|maps| {
@@ -216,7 +126,7 @@ fn movie<'py>(
     let made = aside(py, move |abandoned| pool.install(|| frames(simulation, room, abandoned)))?;
     let (pixels, truth) = made?;
     let pixels = Array3::from_shape_vec(shape, pixels);
-    let pixels = pixels.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let pixels = pixels.map_err(error::wrong)?;
     let info = Info(truth.info.clone());
     Ok((PyArray3::from_owned_array(py, pixels), (columns(py, truth), info), used, mask))
 }
@@ -229,7 +139,7 @@ fn frames(
 ) -> PyResult<(Vec<u16>, Table)> {
     let MovieSimulation { frames, width, height, shape, .. } = simulation;
     let behind = simulation.psf.is_some();
-    let mut plan = simulation.plan().map_err(error::of_simulation)?;
+    let mut plan = simulation.plan().map_err(error::wrong)?;
     let mut spots: Vec<MovieTruth> = Vec::new();
     let length = plan.piece_length();
     for first in (0..frames).step_by(length) {

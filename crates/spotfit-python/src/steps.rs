@@ -17,7 +17,7 @@ use spotfit::steps::{
 };
 use spotfit::table::{Table, TableError};
 
-use crate::error::keywords;
+use crate::error::{self, keywords};
 use crate::pictures::{Shown, shown};
 use crate::tables::{Given, Info, Made, columns, table};
 use crate::threads;
@@ -206,6 +206,21 @@ impl Listener for Heard<'_> {
     }
 }
 
+/// Runs an operation in a thread of its own, with the threads of this process, while Python may end it. Besides its outcome there are
+/// its notes.
+pub(crate) fn heard<T: Send + 'static>(
+    py: Python<'_>,
+    run: impl FnOnce(&Heard<'_>) -> PyResult<T> + Send + 'static,
+) -> PyResult<(T, Vec<String>)> {
+    let pool = threads::pool()?;
+    aside(py, move |abandoned| {
+        pool.install(|| {
+            let listener = Heard::new(abandoned);
+            Ok((run(&listener)?, listener.notes()))
+        })
+    })?
+}
+
 /// The table and the picture that an operation made, if it makes one, its report as JSON, and its notes.
 type Done<'py> = (Option<(Vec<Made<'py>>, Info)>, Option<Shown<'py>>, String, Vec<String>);
 
@@ -223,15 +238,9 @@ pub(crate) fn run_step<'py>(
         Ok(Source::of(table(py, columns, info.get())?).with_name(&name))
     };
     let sources = tables.into_iter().map(source).collect::<PyResult<Vec<Source>>>()?;
-    let pool = threads::pool()?;
-    let (answer, notes) = aside(py, move |abandoned| {
-        pool.install(|| {
-            let listener = Heard::new(abandoned);
-            let call = Call { options: &options, sources: &sources, listener: &listener };
-            (run(&call), listener.notes())
-        })
-    })?;
-    let Answer { table, picture, report } = answer?;
+    let (answer, notes) =
+        heard(py, move |listener| run(&Call { options: &options, sources: &sources, listener }))?;
+    let Answer { table, picture, report } = answer;
     let table = table.map(|made| {
         let info = Info(made.info.clone());
         (columns(py, made), info)
@@ -249,8 +258,7 @@ pub(crate) fn operations() -> PyResult<BTreeMap<&'static str, String>> {
 
 /// Options that Python gives; the exception names the one that is wrong.
 pub(crate) fn options<O: DeserializeOwned>(text: &str) -> PyResult<O> {
-    let wrong = |error: serde_json::Error| PyValueError::new_err(error.to_string());
-    let given: Map<String, Value> = serde_json::from_str(text).map_err(wrong)?;
+    let given: Map<String, Value> = serde_json::from_str(text).map_err(error::wrong)?;
     serde_json::from_value(Value::Object(given.clone())).map_err(|error| {
         // The error does not say which it is: each has a default, so that it can be read alone.
         let alone = |(name, value): (String, Value)| {
@@ -259,7 +267,7 @@ pub(crate) fn options<O: DeserializeOwned>(text: &str) -> PyResult<O> {
         };
         match given.into_iter().find_map(alone) {
             Some((name, error)) => PyValueError::new_err(told(&name, &error.to_string())),
-            None => wrong(error),
+            None => error::wrong(error),
         }
     })
 }
@@ -278,7 +286,7 @@ fn told(name: &str, error: &str) -> String {
 }
 
 pub(crate) fn json(value: &impl Serialize) -> PyResult<String> {
-    serde_json::to_string(value).map_err(|error| PyValueError::new_err(error.to_string()))
+    serde_json::to_string(value).map_err(error::wrong)
 }
 
 /// The exception for an operation that has no result.

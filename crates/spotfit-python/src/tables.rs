@@ -1,6 +1,5 @@
 //! Tables of localizations: read, written, filtered.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -12,7 +11,7 @@ use spotfit::table::{
     TableFormat, TableReader, TextOptions, Unit,
 };
 
-use crate::error::room;
+use crate::error::{self, of_io, room};
 use crate::numbers::numbers;
 use crate::text_columns::decimal_mark;
 use crate::threads;
@@ -78,9 +77,7 @@ pub(crate) fn of_table(error: TableError) -> PyErr {
 /// The same of a file.
 pub(crate) fn of_file(path: &Path) -> impl Fn(TableError) -> PyErr {
     move |error| match error {
-        TableError::Io(error) => {
-            io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()
-        }
+        TableError::Io(error) => of_io(path)(error),
         TableError::Stranger { .. } | TableError::Shared { .. } => {
             PyFileExistsError::new_err(format!("{error}; overwrite=True replaces it"))
         }
@@ -199,7 +196,7 @@ pub(crate) fn write_table(
     picasso: i64,
 ) -> PyResult<usize> {
     let picasso = picasso.to_string().parse::<PicassoVersion>();
-    let picasso = picasso.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let picasso = picasso.map_err(error::wrong)?;
     let options = SaveOptions::default().with_overwrite(overwrite).with_picasso(picasso);
     let table = table(py, columns, info.get())?;
     let pool = threads::pool()?;

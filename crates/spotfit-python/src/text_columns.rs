@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use spotfit::columns::{ColumnOptions, DataSets, DecimalMark};
 
-use crate::localize::of_io;
+use crate::error::of_io;
 
 /// Names of x and of data sets, units, x (1 or set, variable, point), y, errors and weights (set, point), and what was left out.
 type Read<'py> = (
@@ -43,7 +43,7 @@ pub(crate) fn read_columns<'py>(
         .with_sheet(sheet)
         .with_decimal(decimal_mark(decimal)?);
     let read = py.detach(|| std::fs::read(&path).map(|text| DataSets::read(&text, &options)));
-    let found = read.map_err(|error| of_io(&path, &error))?;
+    let found = read.map_err(of_io(&path))?;
     let sets =
         found.map_err(|error| PyValueError::new_err(format!("{}: {error}", path.display())))?;
     let notes = sets.notes.iter().map(|note| format!("{}: {note}", path.display())).collect();

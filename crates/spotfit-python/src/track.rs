@@ -1,11 +1,12 @@
 //! Drift that is followed while frames come.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use numpy::ndarray::{Array3, ArrayView3};
+use numpy::ndarray::ArrayView3;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use spotfit::Length;
@@ -17,7 +18,7 @@ use spotfit::steps::track::{
     self as step, Callback, Datagrams, DriftRing, DriftSink, FollowedFrames, FrameSource,
     MovieFrames, RingFrames, Row, TableRows, places,
 };
-use spotfit::steps::{Listener, Note, PixelScale, Source, Stack, StepError};
+use spotfit::steps::{Listener, Note, Source, Stack, StepError};
 use spotfit::table::{Table, Unit};
 use spotfit::track::{FrameView, Smooth, TrackBeads, TrackError};
 
@@ -25,7 +26,9 @@ use crate::calibrate::{Chosen, movie_options};
 use crate::camera::CameraMap;
 use crate::error;
 use crate::fitter::Fitter;
-use crate::localize::{CameraFromMetadata, CameraNumbers, camera_asked};
+use crate::keywords::{Keywords, assign};
+use crate::localize::stored;
+use crate::options;
 use crate::pixels::{Pixels, View};
 use crate::steps::{Heard, json, of_step};
 use crate::tables::{Made, columns};
@@ -43,67 +46,41 @@ pub(crate) struct TrackOptions {
 #[pymethods]
 impl TrackOptions {
     #[new]
-    #[pyo3(signature = (
-        fitter, camera_map, *, camera, camera_from, beads, beads_at, beads_file, false_rate, reach, patience, smooth, smooth_frames, wander, rotation, scale,
-        pixel_size, pixels, calibration, psf, box_size, stop_after
-    ))]
-    #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn new(
         fitter: &Bound<'_, Fitter>,
         camera_map: Option<&Bound<'_, CameraMap>>,
-        camera: Option<CameraNumbers>,
-        camera_from: Option<CameraFromMetadata>,
-        beads: usize,
-        beads_at: Option<Vec<[f64; 2]>>,
-        beads_file: Option<PathBuf>,
-        false_rate: f64,
-        reach: usize,
-        patience: u32,
-        smooth: &str,
-        smooth_frames: f64,
-        wander: Option<f64>,
-        rotation: bool,
-        scale: bool,
-        pixel_size: Option<f64>,
-        pixels: bool,
-        calibration: Option<PathBuf>,
-        psf: Option<PathBuf>,
-        box_size: Option<usize>,
-        stop_after: Option<u64>,
+        keywords: Keywords<'_>,
     ) -> PyResult<Self> {
+        let wander = keywords.get("wander")?;
         let words = [
             ("none", Smooth::None),
-            ("exponential", Smooth::Exponential { frames: smooth_frames }),
+            ("exponential", Smooth::Exponential { frames: keywords.get("smooth_frames")? }),
             ("kalman", Smooth::Kalman { wander }),
         ];
-        let smooth = crate::options::choose("smooth", smooth, &words)?;
+        let smooth = options::choose("smooth", &keywords.word("smooth")?, &words)?;
         if wander.is_some() && !matches!(smooth, Smooth::Kalman { .. }) {
             return Err(PyValueError::new_err("wander is for smooth = 'kalman'"));
         }
-        let options = fitter.get().options();
-        let map = camera_map.map(|map| Given::Content(Arc::new(map.get().0.clone())));
-        let size = match pixel_size {
-            _ if pixels => PixelScale::Unknown,
-            Some(size) => PixelScale::Nanometres(size),
-            None => PixelScale::OfMovie,
-        };
-        let step = step::TrackOptions::default()
-            .with_beads(beads_at.map_or(TrackBeads::Auto(beads), TrackBeads::At))
+        let fitter = fitter.get().options();
+        let maps = camera_map.map(|map| Given::Content(Arc::new(map.get().0.clone())));
+        let camera = options::camera_asked(keywords.get("camera")?, keywords.get("camera_from")?)?;
+        let at: Option<Vec<[f64; 2]>> = keywords.get("beads_at")?;
+        let (calibration, psf): (Option<PathBuf>, Option<PathBuf>) =
+            (keywords.get("calibration")?, keywords.get("psf")?);
+        let box_size: Option<usize> = keywords.get("box_size")?;
+        let size = options::pixel_scale(keywords.get("pixel_size")?, keywords.get("pixels")?);
+        let mut step = step::TrackOptions::default()
+            .with_beads(at.map_or(TrackBeads::Auto(keywords.get("beads")?), TrackBeads::At))
             .with_smooth(smooth)
             .with_box_size(box_size.map(|side| Length::pixels(side as f64)))
-            .with_fitter(options.clone().with_fit(options.fit.with_camera(None)))
-            .with_estimator(Some(options.fit.estimator))
-            .with_camera(camera_asked(camera, camera_from)?.with_maps(map))
+            .with_fitter(fitter.clone().with_fit(fitter.fit.with_camera(None)))
+            .with_estimator(Some(fitter.fit.estimator))
+            .with_camera(camera.with_maps(maps))
             .with_calibration(calibration.map(Given::File))
             .with_psf(psf.map(Given::File))
-            .with_pixel_size(size)
-            .with_false_rate(false_rate)
-            .with_reach(reach)
-            .with_patience(patience)
-            .with_rotation(rotation)
-            .with_scale(scale)
-            .with_stop_after(stop_after);
-        Ok(Self { step, beads: beads_file })
+            .with_pixel_size(size);
+        assign!(keywords => step; false_rate, reach, patience, rotation, scale, stop_after);
+        Ok(Self { step, beads: keywords.get("beads_file")? })
     }
 }
 
@@ -149,40 +126,17 @@ pub(crate) struct Tracker {
 
 /// Does something with the first frame of a stack.
 fn with_frame<T>(pixels: &Pixels<'_>, on: impl FnOnce(FrameView<'_>) -> T) -> T {
-    fn rows<P: Copy>(frames: ArrayView3<'_, P>) -> (usize, usize, Vec<P>) {
-        let (_, height, width) = frames.dim();
-        (width, height, frames.iter().copied().collect())
+    fn in_order<P: Copy>(frames: ArrayView3<'_, P>) -> Cow<'_, [P]> {
+        let copy = || Cow::Owned(frames.iter().copied().collect());
+        frames.to_slice().map_or_else(copy, Cow::Borrowed)
     }
-    macro_rules! view {
-        ($frames:expr, $make:expr) => {{
-            let (_, height, width) = $frames.dim();
-            match $frames.as_slice() {
-                Some(pixels) => on($make(width, height, pixels)),
-                None => {
-                    let (width, height, pixels) = rows($frames);
-                    on($make(width, height, &pixels))
-                }
-            }
-        }};
-    }
-    macro_rules! as_f32 {
-        ($frames:expr) => {{
-            let (_, height, width) = $frames.dim();
-            let pixels: Vec<f32> = $frames.iter().map(|&pixel| pixel as f32).collect();
-            on(FrameView::f32(width, height, &pixels))
-        }};
-    }
-    match pixels.view() {
-        View::U8(frames) => view!(frames, FrameView::u8),
-        View::U16(frames) => view!(frames, FrameView::u16),
-        View::F32(frames) => view!(frames, FrameView::f32),
-        View::U32(frames) => as_f32!(frames),
-        View::U64(frames) => as_f32!(frames),
-        View::I8(frames) => as_f32!(frames),
-        View::I16(frames) => as_f32!(frames),
-        View::I32(frames) => as_f32!(frames),
-        View::I64(frames) => as_f32!(frames),
-        View::F64(frames) => as_f32!(frames),
+    let view = pixels.view();
+    let (_, height, width) = view.dim();
+    match view {
+        View::U8(frames) => on(FrameView::u8(width, height, &in_order(frames))),
+        View::U16(frames) => on(FrameView::u16(width, height, &in_order(frames))),
+        View::F32(frames) => on(FrameView::f32(width, height, &in_order(frames))),
+        other => on(FrameView::f32(width, height, &in_order(other.as_f32().view()))),
     }
 }
 
@@ -238,28 +192,6 @@ impl Tracker {
     /// Where the beads are in the reference, in pixels.
     fn beads(&self) -> Vec<[f64; 2]> {
         self.tracker.beads().iter().map(|bead| bead.reference).collect()
-    }
-}
-
-/// Frames in memory of their own.
-fn held(pixels: &Pixels<'_>) -> Frames {
-    macro_rules! as_f32 {
-        ($frames:expr) => {{
-            let frames: Array3<f32> = $frames.map(|&pixel| pixel as f32);
-            Frames::F32(frames)
-        }};
-    }
-    match pixels.view() {
-        View::U8(frames) => Frames::U8(frames.to_owned()),
-        View::U16(frames) => Frames::U16(frames.to_owned()),
-        View::F32(frames) => Frames::F32(frames.to_owned()),
-        View::U32(frames) => as_f32!(frames),
-        View::U64(frames) => as_f32!(frames),
-        View::I8(frames) => as_f32!(frames),
-        View::I16(frames) => as_f32!(frames),
-        View::I32(frames) => as_f32!(frames),
-        View::I64(frames) => as_f32!(frames),
-        View::F64(frames) => as_f32!(frames),
     }
 }
 
@@ -354,7 +286,7 @@ pub(crate) fn track<'py>(
 ) -> PyResult<Tracked<'py>> {
     let from = match (name, frames) {
         (Some(name), _) => From::Name(name),
-        (None, Some(frames)) => From::Array(held(&Pixels::of("frames", frames)?)),
+        (None, Some(frames)) => From::Array(stored(Pixels::of("frames", frames)?.view())),
         (None, None) => return Err(PyValueError::new_err("there are no frames")),
     };
     if let (From::Name(name), Some(out)) = (&from, &ring_out)

@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use fit_core::{Corner, Fit, Make, Scalar};
+use fit_core::{Fit, Make, Scalar};
 use numpy::Element;
 use numpy::ndarray::{Axis, Slice};
 use pyo3::exceptions::PyRuntimeError;
@@ -16,7 +16,7 @@ use spotfit::{AnyWindows, Backend, Errors, Start, Weights};
 
 use crate::error;
 use crate::numbers;
-use crate::pixels::{Place, View};
+use crate::pixels::Stack;
 use crate::rows::{self, Row};
 
 /// Pixels that are fitted at a time, at first, so that Ctrl-C does not wait long: some ten milliseconds, or what a GPU needs to
@@ -83,14 +83,9 @@ pub(crate) fn aside<T: Send + 'static>(
 /// All that a call needs without the interpreter.
 #[derive(Clone, Copy)]
 pub(crate) struct Work<'a> {
-    pub(crate) view: View<'a>,
-    pub(crate) place: Place<'a>,
-    pub(crate) count: usize,
-    /// Where the windows of a stack lie in the maps.
-    pub(crate) corners: Option<&'a [Corner]>,
+    pub(crate) stack: Stack<'a>,
     pub(crate) start: Start<'a>,
     pub(crate) weights: Option<Weights<'a>>,
-    pub(crate) map: Option<&'a spotfit::CameraMap>,
     pub(crate) fitter: &'a spotfit::Fitter,
     /// Whether a batch may go to the GPU if it is large enough.
     pub(crate) auto: bool,
@@ -121,10 +116,10 @@ impl<'a> Work<'a> {
         Row<Fit<T>>: Element,
     {
         self.check()?;
-        let mut fits = rows::room::<Fit<T>>(py, self.count)?;
+        let mut fits = rows::room::<Fit<T>>(py, self.stack.count)?;
         let mut errors = None;
         if self.errors {
-            errors = Some(rows::room::<Errors>(py, self.count)?);
+            errors = Some(rows::room::<Errors>(py, self.stack.count)?);
         }
         // SAFETY: nobody else has the arrays, which stay where they are.
         let (of_fits, of_errors) = unsafe {
@@ -142,20 +137,14 @@ impl<'a> Work<'a> {
 
     /// What is wrong with the whole call, before anything is made for it.
     fn check(&self) -> PyResult<()> {
-        let windows = self.windows(0, self.count);
-        let wrong = windows.validate(self.fitter.options(), self.start, self.count);
-        wrong.map_err(error::of_argument)
+        let windows = self.windows(0, self.stack.count);
+        let wrong = windows.validate(self.fitter.options(), self.start, self.stack.count);
+        wrong.map_err(error::wrong)
     }
 
     /// The windows from `start` to before `end`, with all that is known of them.
     fn windows(&self, start: usize, end: usize) -> AnyWindows<'a> {
-        let mut windows = self.view.windows(self.place, start, end);
-        if let Some(corners) = self.corners {
-            windows = windows.with_corners(corners.get(start..end).unwrap_or(corners));
-        }
-        if let Some(map) = self.map {
-            windows = windows.with_map(map);
-        }
+        let windows = self.stack.windows(start, end);
         match self.weights {
             Some(Weights::Windows(mut weights)) => {
                 if weights.dim().0 >= end {
@@ -171,13 +160,13 @@ impl<'a> Work<'a> {
     fn fit<T: Scalar>(&self, fits: &mut [Fit<T>], errors: &mut [Errors]) -> PyResult<()> {
         let (mut block, grows) = self.block();
         let (mut start, mut asked) = (0, Instant::now());
-        while start < self.count {
+        while start < self.stack.count {
             if asked.elapsed() > PATIENCE {
                 Python::attach(check_signals)?;
                 asked = Instant::now();
             }
             let begun = Instant::now();
-            let end = self.count.min(start.saturating_add(block));
+            let end = self.stack.count.min(start.saturating_add(block));
             let windows = self.windows(start, end);
             let part = numbers::part(self.start, start, end);
             let found = &mut fits[start..end];
@@ -197,7 +186,7 @@ impl<'a> Work<'a> {
 
     /// How many windows are fitted at a time, and whether it may be more.
     fn block(&self) -> (usize, bool) {
-        let windows = self.windows(0, self.count);
+        let windows = self.windows(0, self.stack.count);
         let each = windows.size().pixels().max(1);
         let all = windows.pixels();
         let (pixels, grows) = match self.fitter.backend_for(all) {

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Mapping, Sequence
+from os import PathLike, fspath
 from typing import Any
 
 import numpy as np
 
 from . import _spotfit
+
+#: What is read of a movie: channel, slice, position, whether one that is cut off is refused, and the files that go on with it.
+Chosen = tuple[int | None, int | None, str | None, bool, list[str]]
 
 
 def whole(name: str, value: Any, most: int = 2**63 - 1) -> int:
@@ -111,27 +116,28 @@ def unmasked(name: str, value: Any) -> Any:
     return value
 
 
-def pair(name: str, value: Any) -> tuple[float, float]:
-    """Two numbers; one is taken twice."""
-    if isinstance(value, str):
-        raise TypeError(f"{name} must be one number or two, not {value!r}")
+def _two(value: Any, wanted: str) -> tuple[Any, Any]:
+    """Two values; one is taken twice."""
     try:
         first, second = value
     except TypeError:
         first = second = value
     except ValueError:
-        raise ValueError(f"{name} must be one number or two") from None
+        raise ValueError(wanted) from None
+    return first, second
+
+
+def pair(name: str, value: Any) -> tuple[float, float]:
+    """Two numbers; one is taken twice."""
+    if isinstance(value, str):
+        raise TypeError(f"{name} must be one number or two, not {value!r}")
+    first, second = _two(value, f"{name} must be one number or two")
     return number(name, first), number(name, second)
 
 
 def size(value: Any) -> tuple[int, int]:
     """Height and width of windows; one number is taken twice."""
-    try:
-        height, width = value
-    except TypeError:
-        height = width = value
-    except ValueError:
-        raise ValueError("size must be one integer, or height and width") from None
+    height, width = _two(value, "size must be one integer, or height and width")
     return whole("size", height), whole("size", width)
 
 
@@ -153,8 +159,21 @@ def stage(position: int | str | None) -> str | None:
 
 
 def chosen(
-    channel: int | None, slice: int | None, position: int | str | None, strict: bool
-) -> tuple[int | None, int | None, str | None, bool]:
+    channel: int | None, slice: int | None, position: int | str | None, strict: bool = False, parts: Sequence[str] = ()
+) -> Chosen:
     """What is read of a movie, as Rust takes it."""
     plane = [None if number is None else whole(name, number) for name, number in (("channel", channel), ("slice", slice))]
-    return plane[0], plane[1], stage(position), flag("strict", strict)
+    return plane[0], plane[1], stage(position), flag("strict", strict), list(parts)
+
+
+def chosen_of(given: Mapping[str, Any], strict: bool = False, parts: Sequence[str] = ()) -> Chosen:
+    """The same of options by their names."""
+    return chosen(given.get("channel"), given.get("slice"), given.get("position"), strict, parts)
+
+
+def movie(given: Any) -> tuple[Any, list[str]]:
+    """A movie, and the files that go on with it: several may be given as one."""
+    if isinstance(given, (list, tuple)) and given and all(isinstance(part, (str, PathLike)) for part in given):
+        first, *parts = map(fspath, given)
+        return first, parts
+    return given, []

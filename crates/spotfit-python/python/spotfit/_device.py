@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._fits import Errors, Fits, Made
+from ._fits import Errors, Field, Fits, Made
+from ._spotfit import DeviceArray
 
 if TYPE_CHECKING:
-    from ._spotfit import DeviceArray, DeviceOutcomes
+    from ._spotfit import DeviceOutcomes
 
 
 class DeviceErrors:
@@ -21,26 +22,13 @@ class DeviceErrors:
     def __init__(self, outcomes: DeviceOutcomes) -> None:
         self._outcomes = outcomes
 
-    @property
-    def covariance(self) -> DeviceArray:
-        """The upper half (n, 28) of the covariance of x, y, sigma_x, sigma_y, angle, amplitude, background, row after row:
-        the variances are the columns 0, 7, 13, 18, 22, 25 and 27."""
-        return self._outcomes.column("covariance", True)
+    def _column(self, name: str) -> DeviceArray:
+        return self._outcomes.column(name, True)
 
-    @property
-    def photons(self) -> DeviceArray:
-        """Standard error of the photons."""
-        return self._outcomes.column("photons", True)
-
-    @property
-    def goodness(self) -> DeviceArray:
-        """Pearson's chi² per degree of freedom."""
-        return self._outcomes.column("goodness", True)
-
-    @property
-    def exploding(self) -> DeviceArray:
-        """Whether the fit does not know where the spot is."""
-        return self._outcomes.column("exploding", True)
+    covariance = Field[DeviceArray]("The upper half (n, 28) of the covariance of x, y, sigma_x, sigma_y, angle, amplitude, background, row after row: the variances are the columns 0, 7, 13, 18, 22, 25 and 27.")
+    photons = Field[DeviceArray]("Standard error of the photons.")
+    goodness = Field[DeviceArray]("Pearson's chi² per degree of freedom.")
+    exploding = Field[DeviceArray]("Whether the fit does not know where the spot is.")
 
     def __len__(self) -> int:
         return len(self._outcomes)
@@ -70,76 +58,20 @@ class DeviceFits:
         """The number of the GPU."""
         return self._outcomes.device
 
-    @property
-    def x(self) -> DeviceArray:
-        """Centre in pixels, 0 at the centre of the first pixel of a row; float32, as all but the last three."""
-        return self._column("x")
-
-    @property
-    def y(self) -> DeviceArray:
-        """Centre in pixels, 0 at the centre of the first row."""
-        return self._column("y")
-
-    @property
-    def sigma(self) -> DeviceArray:
-        """Standard deviation in pixels; of a spot that is not circular √(sigma_x·sigma_y)."""
-        return self._column("sigma")
-
-    @property
-    def sigma_x(self) -> DeviceArray:
-        """Standard deviation in pixels, along the axis of the spot that is nearer to x."""
-        return self._column("sigma_x")
-
-    @property
-    def sigma_y(self) -> DeviceArray:
-        """Standard deviation in pixels, along the axis of the spot that is nearer to y."""
-        return self._column("sigma_y")
-
-    @property
-    def angle(self) -> DeviceArray:
-        """Angle from x, towards y, to the axis of sigma_x, in radians."""
-        return self._column("angle")
-
-    @property
-    def amplitude(self) -> DeviceArray:
-        """Height above the background, in photo-electrons if there is a camera, else in counts. The photons are
-        2π·amplitude·sigma_x·sigma_y."""
-        return self._column("amplitude")
-
-    @property
-    def background(self) -> DeviceArray:
-        """Background of a pixel, in photo-electrons if there is a camera, else in counts. Of a plane at the spot's centre."""
-        return self._column("background")
-
-    @property
-    def offset_x(self) -> DeviceArray:
-        """Slope of the background by x, in its unit per pixel: 0 unless ``background = "plane"``."""
-        return self._column("offset_x")
-
-    @property
-    def offset_y(self) -> DeviceArray:
-        """Slope of the background by y, in its unit per pixel."""
-        return self._column("offset_y")
-
-    @property
-    def chi2(self) -> DeviceArray:
-        """What was minimized: Σ(data - model)², with weights if there are any; or the deviance."""
-        return self._column("chi2")
-
-    @property
-    def iterations(self) -> DeviceArray:
-        """Steps taken; int32."""
-        return self._column("iterations")
-
-    @property
-    def evaluations(self) -> DeviceArray:
-        """Visits to the pixels; int32."""
-        return self._column("evaluations")
-
-    @property
-    def status(self) -> DeviceArray:
-        """How each fit ended: a number, see `Status`; uint8. Those of fits that converged are 1 to 4."""
-        return self._column("status")
+    x = Field[DeviceArray]("Centre in pixels, 0 at the centre of the first pixel of a row; float32, as all but the last three.")
+    y = Field[DeviceArray]("Centre in pixels, 0 at the centre of the first row.")
+    sigma = Field[DeviceArray]("Standard deviation in pixels; of a spot that is not circular √(sigma_x·sigma_y).")
+    sigma_x = Field[DeviceArray]("Standard deviation in pixels, along the axis of the spot that is nearer to x.")
+    sigma_y = Field[DeviceArray]("Standard deviation in pixels, along the axis of the spot that is nearer to y.")
+    angle = Field[DeviceArray]("Angle from x, towards y, to the axis of sigma_x, in radians.")
+    amplitude = Field[DeviceArray]("Height above the background, in photo-electrons if there is a camera, else in counts. The photons are 2π·amplitude·sigma_x·sigma_y.")
+    background = Field[DeviceArray]("Background of a pixel, in photo-electrons if there is a camera, else in counts. Of a plane at the spot's centre.")
+    offset_x = Field[DeviceArray]('Slope of the background by x, in its unit per pixel: 0 unless ``background = "plane"``.')
+    offset_y = Field[DeviceArray]("Slope of the background by y, in its unit per pixel.")
+    chi2 = Field[DeviceArray]("What was minimized: Σ(data - model)², with weights if there are any; or the deviance.")
+    iterations = Field[DeviceArray]("Steps taken; int32.")
+    evaluations = Field[DeviceArray]("Visits to the pixels; int32.")
+    status = Field[DeviceArray]("How each fit ended: a number, see `Status`; uint8. Those of fits that converged are 1 to 4.")
 
     @property
     def errors(self) -> DeviceErrors:

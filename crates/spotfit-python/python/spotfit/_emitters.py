@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _spotfit
-from ._fits import NAMES, Floats, Outcomes, told
+from ._fits import NAMES, Field, Floats, Outcomes, reported, told
 from ._frozen import frozen
 
 #: What Rust tells of an emitter, in this order.
@@ -74,65 +74,18 @@ class EmitterFits(Outcomes):
     def __reduce__(self) -> Any:
         return EmitterFits, (self.array, self._made)
 
-    @property
-    def spot(self) -> npt.NDArray[np.uint64]:
-        """The number of the window, from 0."""
-        return cast("npt.NDArray[np.uint64]", self.array["spot"])
-
-    @property
-    def emitter(self) -> npt.NDArray[np.uint32]:
-        """The number of the emitter in its window, from 1; 0 where a window has none."""
-        return cast("npt.NDArray[np.uint32]", self.array["emitter"])
-
-    @property
-    def sigma(self) -> Floats:
-        """Standard deviation in pixels; √(sigma_x·sigma_y) where the two differ."""
-        return cast(Floats, self.array["sigma"])
-
-    @property
-    def sigma_x(self) -> Floats:
-        """Standard deviation along x in pixels."""
-        return cast(Floats, self.array["sigma_x"])
-
-    @property
-    def sigma_y(self) -> Floats:
-        """Standard deviation along y in pixels."""
-        return cast(Floats, self.array["sigma_y"])
-
-    @property
-    def photons(self) -> Floats:
-        """All light of the emitter."""
-        return cast(Floats, self.array["photons"])
-
-    @property
-    def amplitude(self) -> Floats:
-        """Height above the background."""
-        return cast(Floats, self.array["amplitude"])
-
-    @property
-    def background(self) -> Floats:
-        """Background of a pixel, which the emitters of a window share."""
-        return cast(Floats, self.array["background"])
-
-    @property
-    def goodness(self) -> Floats:
-        """Chi² per pixel within 2 sigma of the centre: about 1 where the model fits."""
-        return cast(Floats, self.array["goodness"])
-
-    @property
-    def neighbour(self) -> Floats:
-        """Distance to the nearest other emitter in pixels; infinite if there is none."""
-        return cast(Floats, self.array["neighbour"])
-
-    @property
-    def crowd(self) -> npt.NDArray[np.bool_]:
-        """Whether there may be more emitters than could be told apart."""
-        return cast("npt.NDArray[np.bool_]", self.array["crowd"])
-
-    @property
-    def status(self) -> npt.NDArray[np.uint8]:
-        """How each fit ended: a number, see `Status`. `Status.max_iterations` also where more emitters are needed than may be."""
-        return cast("npt.NDArray[np.uint8]", self.array["status"])
+    spot = Field[npt.NDArray[np.uint64]]("The number of the window, from 0.")
+    emitter = Field[npt.NDArray[np.uint32]]("The number of the emitter in its window, from 1; 0 where a window has none.")
+    sigma = Field[Floats]("Standard deviation in pixels; √(sigma_x·sigma_y) where the two differ.")
+    sigma_x = Field[Floats]("Standard deviation along x in pixels.")
+    sigma_y = Field[Floats]("Standard deviation along y in pixels.")
+    photons = Field[Floats]("All light of the emitter.")
+    amplitude = Field[Floats]("Height above the background.")
+    background = Field[Floats]("Background of a pixel, which the emitters of a window share.")
+    goodness = Field[Floats]("Chi² per pixel within 2 sigma of the centre: about 1 where the model fits.")
+    neighbour = Field[Floats]("Distance to the nearest other emitter in pixels; infinite if there is none.")
+    crowd = Field[npt.NDArray[np.bool_]]("Whether there may be more emitters than could be told apart.")
+    status = Field[npt.NDArray[np.uint8]]("How each fit ended: a number, see `Status`. `Status.max_iterations` also where more emitters are needed than may be.")
 
     def error(self, name: str) -> Floats:
         """The standard error of x, y, sigma, photons, amplitude or background, which counts the neighbours."""
@@ -147,10 +100,7 @@ class EmitterFits(Outcomes):
         ``crowd``, ``statuses``, ``converged`` and ``backend``; empty for fits that do not know how they were made."""
         if self._made is None:
             return {}
-        import json
-
-        found: dict[str, Any] = json.loads(_spotfit.report_emitters(self._given(), self._made.spots, self._made.about))
-        return {name: value for name, value in found.items() if name not in ("fitting", "time", "masked")}
+        return reported(_spotfit.report_emitters(self.array, self._made.spots, self._made.about))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the table of ``spotfit fit --emitters``: ``.csv`` or ``.npy``, with errors if they were asked for. A file of this name is replaced when
@@ -166,11 +116,7 @@ class EmitterFits(Outcomes):
         if self._made is None:
             raise ValueError("these fits do not know how they were made: to_pandas() has their columns")
         made = self._made
-        _spotfit.save_emitters(fspath(path), self._given(), made.errors, shape=made.shape, sigma=made.sigma)
-
-    def _given(self) -> npt.NDArray[np.float64]:
-        """The numbers as Rust takes them."""
-        return np.stack([self.array[name].astype(float) for name, _ in _FIELDS], axis=1)
+        _spotfit.save_emitters(fspath(path), self.array, made.errors, shape=made.shape, sigma=made.sigma)
 
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         """The columns of a table, by name."""
@@ -180,13 +126,10 @@ class EmitterFits(Outcomes):
     def _chosen(self, part: npt.NDArray[np.void], index: slice) -> EmitterFits:
         return EmitterFits(part, self._made)
 
+    def _with_error(self, name: str) -> tuple[Any, Any]:
+        return self.array[name], self.error(name)
+
     def __repr__(self) -> str:
         spots = len(np.unique(self.spot))
-        lines = [f"EmitterFits of {int((self.emitter > 0).sum()):,} emitters in {spots:,} windows: " + (told(self.counts()) or "nothing to do")]
-        good = self.array[self.converged]
-        if len(good):
-            lines.append("  medians of those that converged:")
-            for name, unit in ("x", " px"), ("y", " px"), ("sigma", " px"), ("photons", ""), ("background", ""):
-                error = np.median(good[f"{name}_error"])
-                lines.append(f"  {name:<10} {np.median(good[name]):>9.4g} ± {error:.3g}{unit}")
-        return "\n".join(lines)
+        title = f"EmitterFits of {int((self.emitter > 0).sum()):,} emitters in {spots:,} windows: "
+        return "\n".join([title + (told(self.counts()) or "nothing to do"), *self._told_medians()])

@@ -229,7 +229,7 @@ def _fit_file(task: Task) -> FileOutcome:
         blocks = Blocks(task.movie, **task.options)
         record = {**json.loads(task.now()), "inputs": inputs, "pixel_size": blocks.empty()._info.numbers[0]}
         if task.options.get("psf") == "learn":
-            record["calibration"] = json.loads(_spotfit.method(blocks._options, None, None)[2])
+            record["calibration"] = json.loads(_spotfit.method(blocks._options, arguments.chosen(None, None, None))[2])
         made = _spotfit.TableFile(table, json.dumps(record), task.overwrite or _may_replace(task), str(task.picasso))
         empty = True
         for block in blocks:
@@ -255,8 +255,7 @@ def _inputs(task: Task) -> Any:
     # What is wrong with the movie `Blocks` says better.
     if not os.path.exists(task.movie):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), task.movie)
-    channel, plane = (task.options.get(name) for name in ("channel", "slice"))
-    return json.loads(_spotfit.record_inputs(task.movie, channel, plane, task.files, arguments.stage(task.options.get("position"))))
+    return json.loads(_spotfit.record_inputs(task.movie, arguments.chosen_of(task.options), task.files))
 
 
 def _may_replace(task: Task) -> bool:
@@ -293,8 +292,7 @@ def _standing(task: Task) -> FileOutcome | None:
 
 def _made_with(given: dict[str, Any], options: _spotfit.LocalizeOptions) -> dict[str, Any]:
     """How every table is made, as records have it: the same as of ``spotfit localize``."""
-    channel, plane = (None if given.get(name) is None else int(given[name]) for name in ("channel", "slice"))
-    method, camera, calibration = (json.loads(part) for part in _spotfit.method(options, channel, plane, arguments.stage(given.get("position"))))
+    method, camera, calibration = (json.loads(part) for part in _spotfit.method(options, arguments.chosen_of(given)))
     frames = given.get("frames") or slice(None)
     # Users count from 1, and mean both ends.
     first, last = frames.start or 0, frames.stop

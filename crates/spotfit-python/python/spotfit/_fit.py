@@ -151,27 +151,14 @@ class Fitter:
             max_iterations = arguments.whole("max_iterations", max_iterations, 100_000)
         if fixed_sigma is not None and shape != "circular":
             raise ValueError(f"fixed_sigma is a shape of its own: leave out shape = '{shape}'")
-        self._fitter = _Fitter(
-            shape=shape,
-            sigma=known,
-            profile=profile,
-            estimator=estimator,
-            camera=numbers,
-            background=background,
-            criteria=criteria,
-            max_iterations=max_iterations,
-            min_delta=min_delta,
-            min_step=min_step,
-            max_error=max_error,
-            tolerance=tolerance,
-            centre_margin=centre_margin,
-            sigma_min=sigma_min,
-            sigma_max=sigma_max,
-            backend=backend,
-            instruction_set=instruction_set,
-            devices=[arguments.whole("device", number, 2**31) for number in devices],
-            threads=arguments.whole("threads", threads, 1024),
-        )
+        checked = {
+            "sigma": known,
+            "camera": numbers,
+            "max_iterations": max_iterations,
+            "devices": [arguments.whole("device", number, 2**31) for number in devices],
+            "threads": arguments.whole("threads", threads, 1024),
+        }
+        self._fitter = _Fitter(given | checked)
         self._by = Fitting(
             shape=shape,
             sigma=known,

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from enum import IntEnum
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, cast
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, SupportsIndex, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,9 @@ from ._warnings import NO_CAMERA, tell
 if TYPE_CHECKING:
     import pandas
     import polars
+    from typing_extensions import Self
 
+T = TypeVar("T")
 Floats = npt.NDArray[np.floating[Any]]
 
 #: The rows of a covariance.
@@ -51,6 +53,23 @@ class Status(IntEnum):
 NAMES = np.array(["", *(status.name for status in Status)])
 #: The last status of a fit that converged.
 CONVERGED = 4
+
+
+class Field(property, Generic[T]):
+    """A column of outcomes, which is called like the attribute."""
+
+    def __init__(self, doc: str) -> None:
+        super().__init__(doc=doc)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, of: None, owner: type | None = None, /) -> Self: ...
+    @overload
+    def __get__(self, of: Any, owner: type | None = None, /) -> T: ...
+    def __get__(self, of: Any, owner: type | None = None, /) -> Any:
+        return self if of is None else of._column(self._name)
 
 
 class Fitting(NamedTuple):
@@ -97,6 +116,9 @@ class Errors:
     def __reduce__(self) -> Any:
         return Errors, (self.array, self._fits)
 
+    def _column(self, name: str) -> Any:
+        return self.of(name) if name in _PARAMETERS else self.array[name]
+
     def of(self, parameter: str) -> Floats:
         """The standard error (n,) of a parameter: x, y, sigma_x, sigma_y, angle, amplitude or background."""
         return cast(Floats, np.sqrt(self.covariance(parameter, parameter)))
@@ -109,15 +131,8 @@ class Errors:
         row, column = sorted((_PARAMETERS.index(first), _PARAMETERS.index(second)))
         return cast(Floats, self.array["covariance"][:, row * (13 - row) // 2 + column])
 
-    @property
-    def x(self) -> Floats:
-        """Standard error of x in pixels."""
-        return self.of("x")
-
-    @property
-    def y(self) -> Floats:
-        """Standard error of y in pixels."""
-        return self.of("y")
+    x = Field[Floats]("Standard error of x in pixels.")
+    y = Field[Floats]("Standard error of y in pixels.")
 
     @property
     def sigma(self) -> Floats:
@@ -131,45 +146,14 @@ class Errors:
         known = np.isfinite(own[0]) & np.isfinite(own[1]) & np.isfinite(variance)
         return np.sqrt(np.where(known, np.maximum(variance, 0), np.inf)).astype(self.array["photons"].dtype)
 
-    @property
-    def sigma_x(self) -> Floats:
-        """Standard error of sigma_x in pixels."""
-        return self.of("sigma_x")
-
-    @property
-    def sigma_y(self) -> Floats:
-        """Standard error of sigma_y in pixels."""
-        return self.of("sigma_y")
-
-    @property
-    def angle(self) -> Floats:
-        """Standard error of the angle in radians."""
-        return self.of("angle")
-
-    @property
-    def amplitude(self) -> Floats:
-        """Standard error of the amplitude."""
-        return self.of("amplitude")
-
-    @property
-    def background(self) -> Floats:
-        """Standard error of the background."""
-        return self.of("background")
-
-    @property
-    def photons(self) -> Floats:
-        """Standard error of the photons."""
-        return cast(Floats, self.array["photons"])
-
-    @property
-    def goodness(self) -> Floats:
-        """Pearson's chi² per degree of freedom: about 1 where the model fits and the noise is that of the camera."""
-        return cast(Floats, self.array["goodness"])
-
-    @property
-    def exploding(self) -> npt.NDArray[np.bool_]:
-        """Whether the fit does not know where the spot is: its errors are infinite, or larger than the spot."""
-        return cast("npt.NDArray[np.bool_]", self.array["exploding"])
+    sigma_x = Field[Floats]("Standard error of sigma_x in pixels.")
+    sigma_y = Field[Floats]("Standard error of sigma_y in pixels.")
+    angle = Field[Floats]("Standard error of the angle in radians.")
+    amplitude = Field[Floats]("Standard error of the amplitude.")
+    background = Field[Floats]("Standard error of the background.")
+    photons = Field[Floats]("Standard error of the photons.")
+    goodness = Field[Floats]("Pearson's chi² per degree of freedom: about 1 where the model fits and the noise is that of the camera.")
+    exploding = Field[npt.NDArray[np.bool_]]("Whether the fit does not know where the spot is: its errors are infinite, or larger than the spot.")
 
     def __len__(self) -> int:
         return len(self.array)
@@ -184,31 +168,17 @@ class Errors:
         return f"Errors of {len(self):,} fits, medians: x {np.median(self.x):.3g} px, y {np.median(self.y):.3g} px"
 
 
-class Outcomes(ABC):
-    """Outcomes of fits, a row for each."""
+class Ended(ABC):
+    """Fits that have ended, each with its status."""
 
-    __slots__ = ("array",)
-    array: npt.NDArray[np.void]
-
-    @property
-    def x(self) -> Floats:
-        """Centre in pixels, 0 at the centre of the first pixel of a row."""
-        return cast(Floats, self.array["x"])
-
-    @property
-    def y(self) -> Floats:
-        """Centre in pixels, 0 at the centre of the first row."""
-        return cast(Floats, self.array["y"])
-
-    @property
-    def status(self) -> npt.NDArray[np.uint8]:
-        """How each fit ended: a number, see `Status`."""
-        return cast("npt.NDArray[np.uint8]", self.array["status"])
+    __slots__ = ()
+    status: Any
 
     @property
     def converged(self) -> npt.NDArray[np.bool_]:
         """Which fits met a criterion, or cannot be improved."""
-        return self.status <= CONVERGED
+        found: npt.NDArray[np.bool_] = self.status <= CONVERGED
+        return found
 
     def counts(self) -> dict[str, int]:
         """How many fits ended in which way, by the name of the status."""
@@ -219,6 +189,27 @@ class Outcomes(ABC):
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         """The columns of a table, by name."""
 
+    def to_polars(self) -> polars.DataFrame:
+        """The columns as a data frame of Polars."""
+        import polars
+
+        columns = {name: np.ascontiguousarray(values) for name, values in self.columns().items()}
+        return polars.DataFrame(columns)
+
+
+class Outcomes(Ended):
+    """Outcomes of fits, a row for each."""
+
+    __slots__ = ("array",)
+    array: npt.NDArray[np.void]
+
+    x = Field[Floats]("Centre in pixels, 0 at the centre of the first pixel of a row.")
+    y = Field[Floats]("Centre in pixels, 0 at the centre of the first row.")
+    status = Field[npt.NDArray[np.uint8]]("How each fit ended: a number, see `Status`.")
+
+    def _column(self, name: str) -> Any:
+        return self.array[name]
+
     def to_pandas(self) -> pandas.DataFrame:
         """The columns as a data frame of pandas."""
         import pandas
@@ -226,13 +217,6 @@ class Outcomes(ABC):
         frame = pandas.DataFrame(self.columns())
         frame["status"] = frame["status"].astype("category")
         return frame
-
-    def to_polars(self) -> polars.DataFrame:
-        """The columns as a data frame of Polars."""
-        import polars
-
-        columns = {name: np.ascontiguousarray(values) for name, values in self.columns().items()}
-        return polars.DataFrame(columns)
 
     def __len__(self) -> int:
         return len(self.array)
@@ -257,6 +241,21 @@ class Outcomes(ABC):
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.array)
+
+    @abstractmethod
+    def _with_error(self, name: str) -> tuple[Any, Any]:
+        """A column, and its errors if they are known."""
+
+    def _medians(self) -> list[tuple[str, str, float, float | None]]:
+        """Name, unit, median and that of the error of what is shown of fits that converged."""
+        good = self[self.converged]
+        shown = ("x", " px"), ("y", " px"), ("sigma", " px"), ("photons", ""), ("background", "")
+        both = [(name, unit, *good._with_error(name)) for name, unit in shown if len(good)]
+        return [(name, unit, np.median(of), None if error is None else np.median(error)) for name, unit, of, error in both]
+
+    def _told_medians(self) -> list[str]:
+        lines = [f"  {name:<10} {of:>9.4g}{'' if error is None else f' ± {error:.3g}'}{unit}" for name, unit, of, error in self._medians()]
+        return ["  medians of those that converged:", *lines] if lines else []
 
 
 class Fits(Outcomes):
@@ -292,45 +291,14 @@ class Fits(Outcomes):
     def __reduce__(self) -> Any:
         return Fits, (self.array, self._errors, self._made)
 
-    @property
-    def sigma(self) -> Floats:
-        """Standard deviation in pixels; of a spot that is not circular √(sigma_x·sigma_y)."""
-        return cast(Floats, self.array["sigma"])
-
-    @property
-    def sigma_x(self) -> Floats:
-        """Standard deviation in pixels, along the axis of the spot that is nearer to x."""
-        return cast(Floats, self.array["sigma_x"])
-
-    @property
-    def sigma_y(self) -> Floats:
-        """Standard deviation in pixels, along the axis of the spot that is nearer to y."""
-        return cast(Floats, self.array["sigma_y"])
-
-    @property
-    def angle(self) -> Floats:
-        """Angle from x, towards y, to the axis of sigma_x, in radians: above -π/4, up to π/4."""
-        return cast(Floats, self.array["angle"])
-
-    @property
-    def amplitude(self) -> Floats:
-        """Height above the background, in photo-electrons if there is a camera, else in counts."""
-        return cast(Floats, self.array["amplitude"])
-
-    @property
-    def background(self) -> Floats:
-        """Background of a pixel, in photo-electrons if there is a camera, else in counts. Of a plane at the spot's centre."""
-        return cast(Floats, self.array["background"])
-
-    @property
-    def offset_x(self) -> Floats:
-        """Slope of the background by x, in its unit per pixel: 0 unless ``background = "plane"``."""
-        return cast(Floats, self.array["offset_x"])
-
-    @property
-    def offset_y(self) -> Floats:
-        """Slope of the background by y, in its unit per pixel."""
-        return cast(Floats, self.array["offset_y"])
+    sigma = Field[Floats]("Standard deviation in pixels; of a spot that is not circular √(sigma_x·sigma_y).")
+    sigma_x = Field[Floats]("Standard deviation in pixels, along the axis of the spot that is nearer to x.")
+    sigma_y = Field[Floats]("Standard deviation in pixels, along the axis of the spot that is nearer to y.")
+    angle = Field[Floats]("Angle from x, towards y, to the axis of sigma_x, in radians: above -π/4, up to π/4.")
+    amplitude = Field[Floats]("Height above the background, in photo-electrons if there is a camera, else in counts.")
+    background = Field[Floats]("Background of a pixel, in photo-electrons if there is a camera, else in counts. Of a plane at the spot's centre.")
+    offset_x = Field[Floats]('Slope of the background by x, in its unit per pixel: 0 unless ``background = "plane"``.')
+    offset_y = Field[Floats]("Slope of the background by y, in its unit per pixel.")
 
     @property
     def photons(self) -> Floats:
@@ -345,20 +313,9 @@ class Fits(Outcomes):
     def _light(self) -> Floats:
         return cast(Floats, self.amplitude * self.sigma_x * self.sigma_y * self.x.dtype.type(2 * np.pi))
 
-    @property
-    def chi2(self) -> Floats:
-        """What was minimized: Σ(data - model)², with weights if there are any; or the deviance."""
-        return cast(Floats, self.array["chi2"])
-
-    @property
-    def iterations(self) -> npt.NDArray[np.uint32]:
-        """Steps taken."""
-        return cast("npt.NDArray[np.uint32]", self.array["iterations"])
-
-    @property
-    def evaluations(self) -> npt.NDArray[np.uint32]:
-        """Visits to the pixels."""
-        return cast("npt.NDArray[np.uint32]", self.array["evaluations"])
+    chi2 = Field[Floats]("What was minimized: Σ(data - model)², with weights if there are any; or the deviance.")
+    iterations = Field[npt.NDArray[np.uint32]]("Steps taken.")
+    evaluations = Field[npt.NDArray[np.uint32]]("Visits to the pixels.")
 
     @property
     def errors(self) -> Errors:
@@ -374,11 +331,8 @@ class Fits(Outcomes):
         fits that do not know how they were made."""
         if self._made is None:
             return {}
-        import json
-
         by, _, size = self._made
-        found: dict[str, Any] = json.loads(_spotfit.report_fits(self._given(), size, list(by.limits), by.about))
-        return {name: value for name, value in found.items() if name not in ("fitting", "time", "masked")}
+        return reported(_spotfit.report_fits(self.array, size, list(by.limits), by.about))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the table of ``spotfit fit``: ``.csv`` or ``.npy``. A file of this name is replaced when the table is complete.
@@ -406,14 +360,9 @@ class Fits(Outcomes):
             of = self._errors
             errors = [np.stack([of.of(name) for name in _PARAMETERS], axis=1), of.photons, of.goodness]
         _spotfit.save_fits(
-            fspath(path), self._given(), errors,
+            fspath(path), self.array, errors,
             shape=by.shape, sigma=by.sigma, estimator=by.estimator, background=by.background, single=by.single,
         )  # fmt: skip
-
-    def _given(self) -> Any:
-        """The columns as Rust takes them."""
-        names = ("x", "y", "sigma", "sigma_x", "sigma_y", "angle", "amplitude", "background", "offset_x", "offset_y", "chi2")
-        return [self.array[name] for name in names], [self.iterations, self.evaluations], self.status
 
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         """The columns of a table, by name: what was fitted, photons, errors if there are any, and how it ended."""
@@ -431,29 +380,25 @@ class Fits(Outcomes):
     def _chosen(self, part: npt.NDArray[np.void], index: slice) -> Fits:
         return Fits(part, None if self._errors is None else self._errors[index], self._made)
 
+    def _with_error(self, name: str) -> tuple[Any, Any]:
+        values = self._light() if name == "photons" else getattr(self, name)
+        return values, None if self._errors is None else getattr(self._errors, name)
+
     def _repr_html_(self) -> str:
-        good = self[self.converged] if len(self) else self
-        rows: list[tuple[str, ...]] = []
-        for name, unit in ("x", " px"), ("y", " px"), ("sigma", " px"), ("photons", ""), ("background", ""):
-            if len(good):
-                values = good._light() if name == "photons" else getattr(good, name)
-                error = "" if good._errors is None else f"{np.median(getattr(good.errors, name)):.3g}{unit}"
-                rows.append((name, f"{np.median(values):.4g}{unit}", error))
+        rows = [(name, f"{value:.4g}{unit}", "" if error is None else f"{error:.3g}{unit}") for name, unit, value, error in self._medians()]
         return table(f"{len(self):,} spots: {told(self.counts()) or 'nothing to do'}", ("", "median", "its error"), rows)
 
     def __repr__(self) -> str:
-        lines = [f"Fits of {len(self):,} spots: " + (told(self.counts()) or "nothing to do")]
-        good = self[self.converged] if len(self) else self
-        if len(good):
-            lines.append("  medians of those that converged:")
-        for name, unit in ("x", " px"), ("y", " px"), ("sigma", " px"), ("photons", ""), ("background", ""):
-            if len(good):
-                error = "" if good._errors is None else f" ± {np.median(getattr(good.errors, name)):.3g}"
-                values = good._light() if name == "photons" else getattr(good, name)
-                lines.append(f"  {name:<10} {np.median(values):>9.4g}{error}{unit}")
-        return "\n".join(lines)
+        return "\n".join([f"Fits of {len(self):,} spots: " + (told(self.counts()) or "nothing to do"), *self._told_medians()])
 
 
 def told(counts: dict[str, int]) -> str:
     """Statuses in words."""
     return ", ".join(f"{count:,} {name}" for name, count in counts.items())
+
+
+def reported(report: str) -> dict[str, Any]:
+    """The report of the command, without times and without counts of what only the command masks."""
+    import json
+
+    return {name: value for name, value in json.loads(report).items() if name not in ("fitting", "time", "masked")}

@@ -75,16 +75,14 @@ def learn_psf(
             raise ValueError(f"{name} is for localizing: the PSF is learnt from the movie alone")
     number = given.pop("learn_frames", None)
     number = None if number is None else arguments.whole("learn_frames", number)
-    chosen = arguments.chosen(given.get("channel"), given.get("slice"), given.get("position"), bool(given.get("strict", False)))
     part = given.get("frames")
     # What is wrong with a movie and its options is told as where it is localized.
     blocks = Unlearnt(movie, **given)
     first, last = blocks._first, blocks._first + blocks.total
     frames = None if part is None else f"{first + 1}:{last}"
-    parts: list[str] = []
-    if isinstance(movie, (list, tuple)) and movie and all(isinstance(one, (str, PathLike)) for one in movie):
-        movie, *parts = map(fspath, movie)
+    movie, parts = arguments.movie(movie)
     if not isinstance(movie, (str, PathLike)):
         movie, frames = to_learn_from(movie, first, last, number), None
-    made = _spotfit.learn_psf(movie, blocks._options, parts=parts, chosen=chosen, frames=frames, learn_frames=number)
+    chosen = arguments.chosen_of(given, bool(given.get("strict", False)), parts)
+    made = _spotfit.learn_psf(movie, blocks._options, chosen=chosen, frames=frames, learn_frames=number)
     return calibration_of("psf", made)

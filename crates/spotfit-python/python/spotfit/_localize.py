@@ -274,16 +274,14 @@ class Blocks(Iterator[Locs]):
             options.setdefault("background", "free")
         if calibration is not None and options.get("shape", "circular") == "circular" and options.get("fixed_sigma") is None:
             options["shape"] = "elliptical"
-        parts: list[str] = []
-        if isinstance(movie, (list, tuple)) and movie and builtins.all(isinstance(part, (str, PathLike)) for part in movie):
-            if follow and len(movie) > 1:
-                raise ValueError("follow is for one movie, with which no other goes on")
-            movie, *parts = map(fspath, movie)
+        movie, parts = arguments.movie(movie)
+        if follow and parts:
+            raise ValueError("follow is for one movie, with which no other goes on")
         waits = _waits(movie, arguments.flag("follow", follow), idle, frames)
         size = None if isinstance(pixel_size, str) and pixel_size == "px" else arguments.length("pixel_size", pixel_size)
         known = size
         if pixel_size is None and isinstance(movie, (str, PathLike)) and needs_size(box, roi, aperture, *map(options.get, LENGTHS)):
-            known = _spotfit.MovieFile(fspath(movie), *_chosen(channel, slice), waits, parts=parts, position=arguments.stage(position)).pixel_size
+            known = _spotfit.MovieFile(fspath(movie), arguments.chosen(channel, slice, position, parts=parts), waits).pixel_size
         dropped: list[str] = [drop] if isinstance(drop, str) else list(drop)
         given: Any = options.get("camera")
         from_metadata = by_metadata(camera_from, given, cameras)
@@ -291,31 +289,30 @@ class Blocks(Iterator[Locs]):
             options["camera"] = given = None
         maps = given if isinstance(given, _spotfit.CameraMap) else None
         camera = None if given is None or maps is not None else arguments.camera(given)
-        self._options = _spotfit.LocalizeOptions(
-            *fitter_of(options, known),
-            camera=camera,
-            box_size=arguments.box(box, known),
-            false_rate=arguments.number("false_rate", false_rate),
-            threshold=threshold,
-            roi=None if roi is None else arguments.roi(roi, known),
-            drop=dropped,
-            keep_all=all,
-            checks=flags,
-            errors=errors,
-            saturation=saturation,
-            calibration=calibration,
-            psf=None if learns else psf,
-            learns=learns,
-            learn_frames=None if learn_frames is None else arguments.whole("learn_frames", learn_frames),
-            pixel_size=size,
-            emitters=str(emitters),
-            sigma=sigma,
-            temporal_background=None if temporal_background is None else arguments.whole("temporal_background", temporal_background),
-            aperture=None if aperture is None else arguments.pixels("aperture", aperture, known),
-            pixels=pixel_size == "px" if isinstance(pixel_size, str) else False,
-            camera_from=from_metadata,
-            frame_time=None if frame_time is None else str(frame_time),
-        )
+        self._options = _spotfit.LocalizeOptions(*fitter_of(options, known), {
+            "camera": camera,
+            "camera_from": from_metadata,
+            "box_size": arguments.box(box, known),
+            "false_rate": arguments.number("false_rate", false_rate),
+            "threshold": threshold,
+            "roi": None if roi is None else arguments.roi(roi, known),
+            "drop": dropped,
+            "keep_all": all,
+            "checks": flags,
+            "errors": errors,
+            "saturation": saturation,
+            "calibration": calibration,
+            "psf": None if learns else psf,
+            "learns": learns,
+            "learn_frames": None if learn_frames is None else arguments.whole("learn_frames", learn_frames),
+            "pixel_size": size,
+            "pixels": isinstance(pixel_size, str) and pixel_size == "px",
+            "emitters": str(emitters),
+            "sigma": sigma,
+            "temporal_background": None if temporal_background is None else arguments.whole("temporal_background", temporal_background),
+            "aperture": None if aperture is None else arguments.pixels("aperture", aperture, known),
+            "frame_time": None if frame_time is None else str(frame_time),
+        })  # fmt: skip
         self.defects: npt.NDArray[np.bool_] | None = None
         masked = _defects.given(defects)
         if masked is not None:
@@ -330,8 +327,8 @@ class Blocks(Iterator[Locs]):
         self.done = 0
         self._told: list[str] = []
         if isinstance(movie, (str, PathLike)):
-            channel, slice = _chosen(channel, slice)
-            file = _spotfit.MovieFile(fspath(movie), channel, slice, waits, arguments.flag("strict", strict), parts, arguments.stage(position))
+            chosen = arguments.chosen(channel, slice, position, strict, parts)
+            file = _spotfit.MovieFile(fspath(movie), chosen, waits)
             if from_metadata is not None or frame_time == "metadata":
                 self._options, more = self._options.of_movie(file)
                 notes += more
@@ -343,9 +340,7 @@ class Blocks(Iterator[Locs]):
             notes += self._place(positions, roi, size)
             # What only warns need not be waited for.
             if looks and (waits is None or _defects.is_word(defects, "auto")):
-                found = _spotfit.Defects.find_in(
-                    fspath(movie), channel, slice, None if masked is not None else maps, waits, parts, arguments.stage(position)
-                )
+                found = _spotfit.Defects.find_in(fspath(movie), chosen, None if masked is not None else maps, waits)
                 if found is None and _defects.is_word(defects, "auto"):
                     raise ValueError(f"{fspath(movie)}: defects = 'auto' looks at the first frames, which cannot be read twice")
                 self._look(found, defects, masked, notes)
@@ -353,18 +348,18 @@ class Blocks(Iterator[Locs]):
                 first, last, _ = frames.indices(sys.maxsize if waits is not None else info.numbers[3] or 0)
                 if last > first:
                     wanted = f"{first + 1}:{'' if last == sys.maxsize else last}"
-                    notes += self._learn(fspath(movie), parts, (channel, slice, arguments.stage(position), strict), wanted, waits)
+                    notes += self._learn(fspath(movie), chosen, wanted, waits)
             source = _spotfit.MovieLocalizer(self._options, file, frames.start, frames.stop)
             self._source: _spotfit.MovieLocalizer | _spotfit.ArrayLocalizer = source
             if waits is None:
                 if maps is None:
-                    notes += _spotfit.doubts_of_movie(fspath(movie), channel, slice, camera, parts, arguments.stage(position))
+                    notes += _spotfit.doubts_of_movie(fspath(movie), chosen, camera)
                 first, last, _ = frames.indices(info.numbers[3] or 0)
                 self._next = self._of_file(source)
             else:
                 first = frames.start or 0
                 last = frames.indices(file.promised or 0)[1]
-                late = _Late(fspath(movie), channel, slice, arguments.stage(position), camera, maps, looks and defects is None, file.notes, first)
+                late = _Late(fspath(movie), chosen, camera, maps, looks and defects is None, file.notes, first)
                 self._next = self._following(source, late)
             self.total = max(last - first, 0)
             self._first = first
@@ -395,7 +390,7 @@ class Blocks(Iterator[Locs]):
             if looks and (masked is None or getattr(getattr(array, "dtype", None), "kind", "f") == "f"):
                 self._look(_spotfit.Defects.find(few, None if masked is not None else maps, first), defects, masked, notes)
             if learns and last > first:
-                notes += self._learn(to_learn_from(array, first, last, learn_frames), [], (None, None, None, False), None, None)
+                notes += self._learn(to_learn_from(array, first, last, learn_frames), arguments.chosen(None, None, None), None, None)
             self._source = localizer = _spotfit.ArrayLocalizer(self._options, height, width, first, max(last, first))
             if maps is None:
                 notes += _spotfit.doubts(few, camera)
@@ -410,8 +405,8 @@ class Blocks(Iterator[Locs]):
         self._options = self._options.with_defects(defects)
         self.defects = defects.mask
 
-    def _learn(self, movie: Any, parts: list[str], chosen: Any, frames: str | None, idle: float | None) -> list[str]:
-        self._options, notes = self._options.learnt(movie, parts=parts, chosen=chosen, frames=frames, idle=idle)
+    def _learn(self, movie: Any, chosen: arguments.Chosen, frames: str | None, idle: float | None) -> list[str]:
+        self._options, notes = self._options.learnt(movie, chosen=chosen, frames=frames, idle=idle)
         return notes
 
     def _place(self, positions: Positions, roi: Any, pixel_size: float | None) -> list[str]:
@@ -494,9 +489,7 @@ class _Late(NamedTuple):
     """What is found out of a movie when it was written."""
 
     movie: str
-    channel: int | None
-    slice: int | None
-    position: str | None
+    chosen: arguments.Chosen
     camera: Any
     maps: CameraMap | None
     looks: bool
@@ -508,18 +501,18 @@ class _Late(NamedTuple):
     def notes(self) -> list[str]:
         notes = []
         if self.looks:
-            found = _spotfit.Defects.find_in(self.movie, self.channel, self.slice, self.maps, position=self.position)
+            found = _spotfit.Defects.find_in(self.movie, self.chosen, self.maps)
             if found is not None and len(found):
                 notes.append(_defects.note(found))
         if self.maps is None:
-            notes += _spotfit.doubts_of_movie(self.movie, self.channel, self.slice, self.camera, position=self.position)
+            notes += _spotfit.doubts_of_movie(self.movie, self.chosen, self.camera)
         return notes
 
 
 class Unlearnt(Blocks):
     """Options and what is wrong with them, without learning a PSF."""
 
-    def _learn(self, movie: Any, parts: list[str], chosen: Any, frames: str | None, idle: float | None) -> list[str]:
+    def _learn(self, movie: Any, chosen: arguments.Chosen, frames: str | None, idle: float | None) -> list[str]:
         return []
 
 
@@ -608,8 +601,3 @@ def _estimates(movie: Any, camera: Camera | None) -> tuple[float | None, float |
 def needs_size(*lengths: Any) -> bool:
     """Whether the size of a pixel may be needed to know lengths in pixels."""
     return any(isinstance(part, str) for length in lengths for part in arguments.parts(length))
-
-
-def _chosen(channel: int | None, slice: int | None) -> tuple[int | None, int | None]:
-    found = [None if number is None else arguments.whole(name, number) for name, number in (("channel", channel), ("slice", slice))]
-    return found[0], found[1]

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from . import _arguments as arguments
 from . import _spotfit
 from ._calibrate import _all
+from ._fits import Field
 from ._plots import Format, Plotted
 from ._spotfit import CameraMap
 from ._warnings import tell
@@ -44,35 +45,12 @@ class MeasuredCamera(Plotted):
     report: dict[str, Any]
     _found: _spotfit.MeasuredCamera = field(repr=False)
 
-    @property
-    def offset(self) -> _Map:
-        """What a pixel reads without light, in ADU."""
-        return self._array("offset")
-
-    @property
-    def offset_error(self) -> _Map:
-        """Standard errors of the offset."""
-        return self._array("offset_error")
-
-    @property
-    def variance(self) -> _Map:
-        """The variance of its noise without light, in ADU²."""
-        return self._array("variance")
-
-    @property
-    def variance_error(self) -> _Map:
-        """Standard errors of the variance."""
-        return self._array("variance_error")
-
-    @property
-    def gain(self) -> _Map | None:
-        """Its gain in ADU per photo-electron; None without flats."""
-        return self._found.array("gain")
-
-    @property
-    def gain_error(self) -> _Map | None:
-        """Standard errors of the gain; None without flats."""
-        return self._found.array("gain_error")
+    offset = Field[_Map]("What a pixel reads without light, in ADU.")
+    offset_error = Field[_Map]("Standard errors of the offset.")
+    variance = Field[_Map]("The variance of its noise without light, in ADU².")
+    variance_error = Field[_Map]("Standard errors of the variance.")
+    gain = Field[_Map | None]("Its gain in ADU per photo-electron; None without flats.")
+    gain_error = Field[_Map | None]("Standard errors of the gain; None without flats.")
 
     @property
     def hot(self) -> npt.NDArray[np.bool_]:
@@ -89,10 +67,8 @@ class MeasuredCamera(Plotted):
         """The maps for fits; None where nothing tells the gain."""
         return self._found.map
 
-    def _array(self, name: str) -> _Map:
-        found = self._found.array(name)
-        assert found is not None
-        return found
+    def _column(self, name: str) -> _Map | None:
+        return self._found.array(name)
 
     def _drawn(self, format: Format) -> bytes:
         return self._found.drawn(format)

@@ -361,12 +361,13 @@ class Model:
             "tolerance": arguments.number("tolerance", tolerance),
             "covariance": covariance,
             "answers": self._asked(statistics, derive, intervals, compare, compare_start),
+            "noise": noise,
         }
         if shared or prior:
             if noise[4] is not None:
                 raise ValueError("shared parameters and priors are fitted without trials")
-            return _fit_shared(self, fitter, data, made, shared, prior, noise=noise, **options)
-        found = self._model.fit(fitter, data, noise=noise, **options)
+            return _fit_shared(self, fitter, data, made, shared, prior, options)
+        found = self._model.fit(fitter, data, options)
         if found[8][2] is not None:
             tell(found[8][2])
         return ModelFits(names, *found[:8], found[8][:2], found[9], made)

@@ -11,14 +11,13 @@ import numpy.typing as npt
 
 from . import _arguments as arguments
 from . import _spotfit
-from ._fits import CONVERGED, NAMES, Status, told
+from ._fits import NAMES, Ended, Status, reported, told
 from ._frozen import frozen, rows
 from ._plots import Format, format_of, save_plot, table
 
 if TYPE_CHECKING:
     from ._model import Model
     import pandas
-    import polars
 
 Doubles = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.uint32]
@@ -39,7 +38,7 @@ class Made(NamedTuple):
     costs: str | None = None
 
 
-class ModelFits:
+class ModelFits(Ended):
     """Outcomes of fits of a model, one for each data set. ``fits["t"]`` is the parameter t of all, ``fits[mask]``, ``fits[2:9]``
     and ``fits[[3, 1]]`` are fits again, and ``fits[3]`` is one of them, a dictionary. Arrays cannot be written to; copies can.
 
@@ -362,16 +361,20 @@ class ModelFits:
         points = points[chosen] if points.ndim == 3 else np.broadcast_to(points, (most, *points.shape))
         all_ = some._weights(None, data, x) if weights is None else self._weights(weights, data, x)
         weights = all_ if weights is None or all_ is None else all_[chosen]
-        fits = (
-            [f"fit {number}" for number in chosen], some.parameters, some.errors, some.chi2.tolist(), some.degrees.tolist(), some.status,
-        )  # fmt: skip
-        return _spotfit.draw_curves(
-            made.model._model, fits, data,
-            points=np.asarray(points, dtype=float), weights=weights, image=image, absolute=made.absolute, log_x=log_x,
-            log_y=arguments.flag("log_y", log_y), format=format,
-            bands=None if bands is None else (arguments.number("bands", bands), some.covariance), rule=made.rule if rule else None,
-            estimator=made.estimator,
-        )  # fmt: skip
+        level = None if bands is None else arguments.number("bands", bands)
+        drawn = {
+            **some._told(made, points, weights, made.rule if rule else None, level),
+            "errors": some.errors, "image": image, "log_x": log_x, "log_y": arguments.flag("log_y", log_y),
+        }  # fmt: skip
+        return _spotfit.draw_curves(made.model._model, [f"fit {number}" for number in chosen], data, drawn, format)
+
+    def _told(self, made: Made, points: Any, weights: Any, rule: str | None, level: float | None) -> dict[str, Any]:
+        """The fits with points and weights, and the level of their bands, as Rust takes them."""
+        return {
+            "parameters": self.parameters, "covariance": self.covariance, "chi2": self.chi2.tolist(), "degrees": self.degrees.tolist(),
+            "status": self.status, "points": np.asarray(points, dtype=float), "weights": weights, "rule": rule, "level": level,
+            "absolute": made.absolute, "estimator": made.estimator,
+        }  # fmt: skip
 
     def bands_table(
         self, level: float, x: npt.ArrayLike | None = None, *, weights: npt.ArrayLike | None = None
@@ -425,11 +428,8 @@ class ModelFits:
             if (low < high).any():
                 raise ValueError("the weights of the points of these fits differ: weights must say those of data at x")
             own = np.broadcast_to(high[:, None], (count, points.shape[2]))
-        fits = (self.parameters, self.covariance, self.chi2.tolist(), self.degrees.tolist(), self.status)
-        found = _spotfit.bands_table(
-            made.model._model, fits, points=np.asarray(points, dtype=float), weights=own, rule=rule,
-            level=arguments.number("level", level), absolute=made.absolute, estimator=made.estimator,
-        )  # fmt: skip
+        wanted = self._told(made, points, own, rule, arguments.number("level", level))
+        found = _spotfit.bands_table(made.model._model, wanted)
         names = ("value", "confidence_low", "confidence_high", "prediction_low", "prediction_high")
         return dict(zip(names, found, strict=True))
 
@@ -465,19 +465,10 @@ class ModelFits:
         return self._answer("p_value")
 
     @property
-    def converged(self) -> npt.NDArray[np.bool_]:
-        """Which fits met a criterion, or cannot be improved."""
-        return self.status <= CONVERGED
-
-    @property
     def found(self) -> npt.NDArray[np.bool_]:
         """Which fits have converged, or ended on a limit that was set."""
-        return self.status <= Status.at_limit
-
-    def counts(self) -> dict[str, int]:
-        """How many fits ended in which way, by the name of the status."""
-        counts = np.bincount(self.status, minlength=len(NAMES))
-        return {status.name: int(counts[status]) for status in Status if counts[status]}
+        found: npt.NDArray[np.bool_] = self.status <= Status.at_limit
+        return found
 
     @property
     def report(self) -> dict[str, Any]:
@@ -485,10 +476,7 @@ class ModelFits:
         ``threads``. Times are the command's; empty for fits that do not know how they were made."""
         if self._made is None:
             return {}
-        import json
-
-        found: dict[str, Any] = json.loads(_spotfit.report_curves(self.status, self._made.threads))
-        return {name: value for name, value in found.items() if name not in ("fitting", "time")}
+        return reported(_spotfit.report_curves(self.status, self._made.threads))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the table of ``spotfit curve``: ``.csv`` or ``.npy``. A file of this name is replaced when the table is complete.
@@ -531,12 +519,6 @@ class ModelFits:
         import pandas
 
         return pandas.DataFrame(self.columns())
-
-    def to_polars(self) -> polars.DataFrame:
-        """The columns as a data frame of Polars."""
-        import polars
-
-        return polars.DataFrame({name: np.ascontiguousarray(values) for name, values in self.columns().items()})
 
     def __len__(self) -> int:
         return len(self.status)

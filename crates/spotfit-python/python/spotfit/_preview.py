@@ -148,14 +148,10 @@ def preview(
     whole = given.get("temporal_background") is not None
     # What is wrong with a movie and its options is told as where it is localized.
     blocks = Unlearnt(movie, **given, frames=None if whole else slice(number, number + 1))
-    if isinstance(movie, (list, tuple)) and movie and all(isinstance(part, (str, PathLike)) for part in movie):
-        movie, parts = fspath(movie[0]), [fspath(part) for part in movie[1:]]
-    else:
-        parts = []
+    movie, parts = arguments.movie(movie)
     if isinstance(movie, (str, PathLike)):
-        channel, plane = given.get("channel"), given.get("slice")
-        strict = bool(given.get("strict", False))
-        made = _spotfit.Preview.of_movie(blocks._options, fspath(movie), channel, plane, strict, parts, number, colour_by, filter, arguments.stage(given.get("position")))
+        chosen = arguments.chosen_of(given, bool(given.get("strict", False)), parts)
+        made = _spotfit.Preview.of_movie(blocks._options, fspath(movie), chosen, number, colour_by, filter)
         return Preview(made, number)
     array: Any = movie if hasattr(movie, "shape") else np.asarray(movie)
     count = int(array.shape[0])

@@ -63,7 +63,7 @@ def _with(fits: SharedModelFits, shared: Any, chi2: float, degrees: int, left_ou
     return fits
 
 
-def fit(model: Model, fitter: Any, data: Any, made: Any, shared: Any, priors: Any, **options: Any) -> SharedModelFits:
+def fit(model: Model, fitter: Any, data: Any, made: Any, shared: Any, priors: Any, options: dict[str, Any]) -> SharedModelFits:
     """Fits data sets that share parameters."""
     names = list(model.parameters)
     labels: dict[int, list[Hashable]] = {}
@@ -93,7 +93,7 @@ def fit(model: Model, fitter: Any, data: Any, made: Any, shared: Any, priors: An
             raise ValueError(f"the prior of {name} must be a mean and a standard deviation") from None
         mean, deviation = (arguments.number(f"prior of {name}", value) for value in (mean, deviation))
         known.append((names.index(name), mean, deviation))
-    (*outcomes, beside, answers), told = _spotfit.fit_shared(model._model, fitter, data, shared=asked, priors=known, **options)
+    (*outcomes, beside, answers), told = _spotfit.fit_shared(model._model, fitter, data, options, asked, known)
     values, chi2, degrees, left_out = told
     if beside[2] is not None:
         tell(beside[2])

@@ -114,22 +114,15 @@ def simulate(
     >>> simulation.spots.shape, float(simulation.truth["photons"][0])
     ((100, 7, 9), 1000.0)
     """
-    pixels, numbers, corners = _spotfit.simulate(
-        arguments.whole("count", count),
-        size=arguments.size(size),
-        photons=photons,
-        background=background,
-        sigma=arguments.pair("sigma", sigma),
-        shape=shape,
-        defocus=(z_range, focus, depth),
-        profile=profile,
-        scatter=scatter,
-        reach=reach,
-        noise=noise,
-        camera=arguments.camera(Camera() if camera is None else camera),
-        maps=None if maps is None else _three(maps),
-        seed=arguments.whole("seed", seed, 2**64 - 1),
-    )
+    given = locals()
+    checked = {
+        "size": arguments.size(size),
+        "sigma": arguments.pair("sigma", sigma),
+        "camera": arguments.camera(Camera() if camera is None else camera),
+        "maps": None if maps is None else _three(maps),
+        "seed": arguments.whole("seed", seed, 2**64 - 1),
+    }
+    pixels, numbers, corners = _spotfit.simulate(arguments.whole("count", count), given | checked)
     truth: npt.NDArray[Any] = numbers.view(_TRUTH)[:, 0] if len(numbers) else np.empty(0, _TRUTH)
     return Simulation(pixels, truth, corners)
 
@@ -295,32 +288,19 @@ def simulate_movie(
     >>> bool((movie.truth.photons <= 1000).all())
     True
     """
+    given = locals()
     moved = [arguments.number("drift", step) for step in drift]
     if len(moved) not in (2, 3):
         raise ValueError("drift must be x and y, or x, y and z")
-    made, truth, used, defects = _spotfit.simulate_movie(
-        frame=_frame(width, height, background, unevenness, camera, seed),
-        frames=arguments.whole("frames", frames),
-        spots=arguments.number("spots", spots),
-        density=None if density is None else arguments.number("density", density),
-        pixel_size=arguments.number("pixel_size", pixel_size),
-        uniform=uniform,
-        photons=arguments.number("photons", photons),
-        photons_spread=arguments.number("photons_spread", photons_spread),
-        sigma=arguments.number("sigma", sigma),
-        sigma_spread=sigma_spread,
-        look=(shape, profile, z_range, focus, depth),
-        objective=_objective(psf_na, wavelength, index, sample_index, sample_depth, zernike, zernike_corner, dipole),
-        on_time=arguments.number("on_time", on_time),
-        off_time=arguments.number("off_time", off_time),
-        beads=arguments.whole("beads", beads),
-        hot_pixels=arguments.whole("hot_pixels", hot_pixels),
-        haze=arguments.number("haze", haze),
-        drift=(moved[0], moved[1]),
-        drift_z=moved[2] if len(moved) == 3 else None,
-        heights=heights,
-        maps=_maps(maps),
-    )
+    made, truth, used, defects = _spotfit.simulate_movie({
+        **_checked(
+            given, ("frames", "beads", "hot_pixels"),
+            ("spots", "pixel_size", "photons", "photons_spread", "sigma", "on_time", "off_time", "haze"),
+        ),
+        "density": None if density is None else arguments.number("density", density),
+        "drift": moved[:2],
+        "drift_z": moved[2] if len(moved) == 3 else None,
+    })  # fmt: skip
     return SimulatedMovie(made, Locs._made(*truth), used, defects)
 
 
@@ -390,21 +370,8 @@ def simulate_beads(
     >>> stack.frames.shape, len(stack.truth)
     ((15, 48, 64), 30)
     """
-    made, truth, used, _ = _spotfit.simulate_beads(
-        frame=_frame(width, height, background, unevenness, camera, seed),
-        step=arguments.number("step", step),
-        range=arguments.number("range", range),
-        beads=arguments.whole("beads", beads),
-        spread=arguments.number("spread", spread),
-        photons=arguments.number("photons", photons),
-        sigma=arguments.number("sigma", sigma),
-        focus=focus,
-        depth=depth,
-        profile=profile,
-        objective=_objective(psf_na, wavelength, index, sample_index, sample_depth, zernike, zernike_corner, dipole),
-        pixel_size=arguments.number("pixel_size", pixel_size),
-        maps=_maps(maps),
-    )
+    given = _checked(locals(), ("beads",), ("step", "range", "spread", "photons", "sigma", "pixel_size"))
+    made, truth, used, _ = _spotfit.simulate_beads(given)
     return SimulatedMovie(made, Locs._made(*truth), used)
 
 
@@ -419,44 +386,42 @@ def _terms(name: str, given: Mapping[tuple[int, int], float] | None) -> list[tup
     return terms
 
 
-def _objective(
-    na: float | None,
-    wavelength: float | None,
-    index: float | None,
-    sample_index: float | None,
-    sample_depth: float | None,
-    zernike: Mapping[tuple[int, int], float] | None,
-    zernike_corner: Mapping[tuple[int, int], float] | None,
-    dipole: tuple[float, float] | None,
-) -> tuple[Any, ...] | None:
+#: The numbers of an objective besides its numerical aperture.
+_BEHIND = ("wavelength", "index", "sample_index", "sample_depth")
+
+
+def _objective(given: dict[str, Any]) -> dict[str, Any] | None:
     """The numbers of an objective, if there is one."""
-    numbers = {"wavelength": wavelength, "index": index, "sample_index": sample_index, "sample_depth": sample_depth}
-    if na is None:
-        for name, value in {**numbers, "zernike": zernike, "zernike_corner": zernike_corner, "dipole": dipole}.items():
-            if value is not None:
+    if given["psf_na"] is None:
+        for name in (*_BEHIND, "zernike", "zernike_corner", "dipole"):
+            if given[name] is not None:
                 raise ValueError(f"{name}: it needs psf_na")
         return None
-    checked = [None if value is None else arguments.number(name, value) for name, value in numbers.items()]
+    found = {name: arguments.number(name, given[name]) for name in _BEHIND if given[name] is not None}
+    dipole = given["dipole"]
     if dipole is not None:
         if not (isinstance(dipole, Sequence) and len(dipole) == 2):
             raise ValueError("dipole must be two angles, in degrees")
         dipole = (arguments.number("dipole", dipole[0]), arguments.number("dipole", dipole[1]))
-    return (arguments.number("psf_na", na), *checked, _terms("zernike", zernike), _terms("zernike_corner", zernike_corner), dipole)
+    terms = {name: _terms(name, given[name]) for name in ("zernike", "zernike_corner")}
+    return {"na": arguments.number("psf_na", given["psf_na"]), **found, **terms, "dipole": dipole}
 
 
 #: The camera of simulated movies, if nothing is said.
 _CAMERA = Camera(baseline=100.0, read_noise=1.5)
 
 
-def _frame(width: int, height: int, background: float, unevenness: float, camera: Camera | None, seed: int) -> Any:
-    return (
-        arguments.whole("width", width),
-        arguments.whole("height", height),
-        arguments.number("background", background),
-        arguments.number("unevenness", unevenness),
-        arguments.camera(_CAMERA if camera is None else camera),
-        arguments.whole("seed", seed, 2**64 - 1),
-    )
+def _checked(given: dict[str, Any], counts: Sequence[str], numbers: Sequence[str]) -> dict[str, Any]:
+    """What is given of frames, with these counts and numbers, as Rust takes it."""
+    return {
+        **given,
+        **{name: arguments.whole(name, given[name]) for name in ("width", "height", *counts)},
+        **{name: arguments.number(name, given[name]) for name in ("background", "unevenness", *numbers)},
+        "camera": arguments.camera(_CAMERA if given["camera"] is None else given["camera"]),
+        "seed": arguments.whole("seed", given["seed"], 2**64 - 1),
+        "objective": _objective(given),
+        "maps": _maps(given["maps"]),
+    }
 
 
 def _maps(maps: Any) -> tuple[list[Any] | None, bool]:

@@ -4,81 +4,14 @@ from typing import Any, Literal, final
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "ArrayLocalizer",
-    "CameraMap",
-    "Defects",
-    "DeviceArray",
-    "DeviceOutcomes",
-    "FileLock",
-    "Fitter",
-    "Info",
-    "LocalizeOptions",
-    "Model",
-    "ModelFitter",
-    "MovieFile",
-    "MeasuredCamera",
-    "MovieLocalizer",
-    "Positions",
-    "Preview",
-    "RingReader",
-    "RingWriter",
-    "TableFile",
-    "TrackOptions",
-    "Tracker",
-    "MOVIE_ENDINGS",
-    "__version__",
-    "bands_table",
-    "calibrate",
-    "calibrate_psf",
-    "camera",
-    "check_camera",
-    "device_of",
-    "devices",
-    "doubts",
-    "doubts_of_movie",
-    "draw_curves",
-    "draw_drift",
-    "encode_picture",
-    "estimates",
-    "filter_table",
-    "fit_shared",
-    "frames_for_estimates",
-    "frames_to_learn",
-    "in_pixels",
-    "info",
-    "learn_psf",
-    "method",
-    "operations",
-    "plot_format",
-    "read_columns",
-    "read_preset",
-    "read_record",
-    "read_table",
-    "record_inputs",
-    "recorded_length",
-    "region",
-    "report_curves",
-    "report_emitters",
-    "report_fits",
-    "ring_now",
-    "run_step",
-    "save_curves",
-    "save_emitters",
-    "save_fits",
-    "simulate",
-    "simulate_beads",
-    "simulate_movie",
-    "track",
-    "unlike",
-    "unusual_pixels",
-    "window_side",
-    "write_file",
-    "write_table",
-]
-
 _Columns = list[tuple[str, str, str, npt.NDArray[Any], list[str]]]
 _Maps = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float32]]
+
+_Camera = tuple[float, float, float | None, float]
+_Chosen = tuple[int | None, int | None, str | None, bool, list[str]]
+_CameraFrom = tuple[str, tuple[float | None, ...], str | None]
+#: Options by their names.
+_Keywords = dict[str, Any]
 
 MOVIE_ENDINGS: tuple[str, ...]
 __version__: str
@@ -137,29 +70,7 @@ class DeviceOutcomes:
 def device_of(name: str, object: object) -> int | None: ...
 @final
 class Fitter:
-    def __new__(
-        cls,
-        *,
-        shape: str,
-        sigma: list[float] | None,
-        profile: str,
-        estimator: str,
-        camera: tuple[float, float, float | None, float] | None,
-        background: str | None,
-        criteria: str,
-        max_iterations: int | None,
-        min_delta: float | None,
-        min_step: float | None,
-        max_error: float | None,
-        tolerance: float | None,
-        centre_margin: float | None,
-        sigma_min: float | None,
-        sigma_max: float | None,
-        backend: str,
-        instruction_set: str | None,
-        devices: list[int],
-        threads: int,
-    ) -> Fitter: ...
+    def __new__(cls, keywords: _Keywords) -> Fitter: ...
     def fit(
         self,
         spots: npt.ArrayLike,
@@ -231,29 +142,7 @@ class Model:
     def predict(
         self, parameters: npt.ArrayLike, *, grid: tuple[int, int] | None, points: npt.ArrayLike | None, length: int
     ) -> npt.NDArray[np.float64]: ...
-    def fit(
-        self,
-        fitter: ModelFitter,
-        data: npt.ArrayLike,
-        *,
-        grid: tuple[int, int] | None,
-        points: npt.ArrayLike | None,
-        start: npt.ArrayLike | None,
-        bounds: npt.ArrayLike,
-        fixed: list[bool],
-        weights: npt.ArrayLike | None,
-        estimator: str,
-        absolute: bool,
-        linear: str,
-        precision: str,
-        max_iterations: int,
-        tolerance: float,
-        covariance: bool,
-        noise: tuple[
-            str | None, float | None, float | None, str | None, npt.NDArray[np.float64] | None, float | npt.NDArray[np.float64] | None
-        ],
-        answers: tuple[bool, list[str], float | None, Model | None, list[float] | None] | None = ...,
-    ) -> tuple[
+    def fit(self, fitter: ModelFitter, data: npt.ArrayLike, keywords: _Keywords) -> tuple[
         npt.NDArray[np.float64],
         npt.NDArray[np.float64],
         npt.NDArray[np.float64] | None,
@@ -270,24 +159,7 @@ def fit_shared(
     model: Model,
     fitter: ModelFitter,
     data: npt.ArrayLike,
-    *,
-    grid: tuple[int, int] | None,
-    points: npt.ArrayLike | None,
-    start: npt.ArrayLike | None,
-    bounds: npt.ArrayLike,
-    fixed: list[bool],
-    weights: npt.ArrayLike | None,
-    estimator: str,
-    absolute: bool,
-    linear: str,
-    precision: str,
-    max_iterations: int,
-    tolerance: float,
-    covariance: bool,
-    noise: tuple[
-            str | None, float | None, float | None, str | None, npt.NDArray[np.float64] | None, float | npt.NDArray[np.float64] | None
-        ],
-    answers: tuple[bool, list[str], float | None, Model | None, list[float] | None] | None,
+    keywords: _Keywords,
     shared: list[tuple[int, list[int] | None]],
     priors: list[tuple[int, float, float]],
 ) -> tuple[tuple[Any, ...], tuple[list[tuple[int, int, float, float, int]], float, int, int]]: ...
@@ -305,12 +177,9 @@ def region(text: str, pixel_size: float | None) -> list[int]: ...
 def window_side(text: str, pixel_size: float | None) -> int: ...
 def recorded_length(name: str, text: str) -> str | None: ...
 
-#: Nine columns, iterations and evaluations, and statuses.
-_Fits = tuple[list[npt.NDArray[Any]], list[npt.NDArray[np.uint32]], npt.NDArray[np.uint8]]
-
 def save_fits(
     path: str | PathLike[str],
-    given: _Fits,
+    given: npt.NDArray[np.void],
     errors: list[npt.NDArray[Any]] | None,
     *,
     shape: str,
@@ -319,11 +188,11 @@ def save_fits(
     background: str | None,
     single: bool,
 ) -> None: ...
-def report_fits(given: _Fits, size: tuple[int, int], limits: list[float | None], backend: str) -> str: ...
+def report_fits(given: npt.NDArray[np.void], size: tuple[int, int], limits: list[float | None], backend: str) -> str: ...
 def save_emitters(
-    path: str | PathLike[str], given: npt.NDArray[np.float64], errors: bool, *, shape: str, sigma: list[float] | None
+    path: str | PathLike[str], given: npt.NDArray[np.void], errors: bool, *, shape: str, sigma: list[float] | None
 ) -> None: ...
-def report_emitters(given: npt.NDArray[np.float64], spots: int, backend: str) -> str: ...
+def report_emitters(given: npt.NDArray[np.void], spots: int, backend: str) -> str: ...
 def save_curves(
     path: str | PathLike[str],
     names: list[str],
@@ -347,13 +216,7 @@ class Defects:
     def find(frames: npt.ArrayLike, camera_map: CameraMap | None = None, first: int = 0) -> Defects: ...
     @staticmethod
     def find_in(
-        path: str | PathLike[str],
-        channel: int | None,
-        slice: int | None,
-        camera_map: CameraMap | None = None,
-        idle: float | None = None,
-        parts: list[str] = ...,
-        position: str | None = None,
+        path: str | PathLike[str], chosen: _Chosen, camera_map: CameraMap | None = None, idle: float | None = None
     ) -> Defects | None: ...
     def with_not_finite(self, others: Defects) -> Defects: ...
     @property
@@ -376,60 +239,26 @@ class Positions:
 
 @final
 class LocalizeOptions:
-    def __new__(
-        cls,
-        fitter: Fitter,
-        camera_map: CameraMap | None,
-        *,
-        camera: tuple[float, float, float | None, float] | None,
-        box_size: int | None,
-        false_rate: float,
-        threshold: float | None,
-        roi: tuple[int, int, int, int] | None,
-        drop: list[str],
-        keep_all: bool,
-        checks: bool,
-        errors: bool,
-        saturation: float | None,
-        calibration: str | PathLike[str] | None,
-        psf: str | PathLike[str] | None,
-        learns: bool,
-        learn_frames: int | None,
-        pixel_size: float | None,
-        emitters: str,
-        sigma: str,
-        temporal_background: int | None,
-        aperture: float | None,
-        pixels: bool,
-        camera_from: tuple[str, tuple[float | None, ...], str | None] | None = None,
-        frame_time: str | None = None,
-    ) -> LocalizeOptions: ...
+    def __new__(cls, fitter: Fitter, camera_map: CameraMap | None, keywords: _Keywords) -> LocalizeOptions: ...
     @property
-    def camera(self) -> tuple[float, float, float | None, float]: ...
+    def camera(self) -> _Camera: ...
     def of_movie(self, movie: MovieFile) -> tuple[LocalizeOptions, list[str]]: ...
     def with_defects(self, defects: Defects) -> LocalizeOptions: ...
     def with_positions(self, positions: Positions) -> LocalizeOptions: ...
     def learnt(
-        self, given: Any, *, parts: list[str], chosen: tuple[int | None, int | None, str | None, bool], frames: str | None, idle: float | None
+        self, given: Any, *, chosen: _Chosen, frames: str | None, idle: float | None
     ) -> tuple[LocalizeOptions, list[str]]: ...
     def notes(self) -> list[str]: ...
     def notes_of(self, frames: int) -> str | None: ...
     def empty(self) -> _Columns: ...
 
-def check_camera(camera: tuple[float, float, float | None, float]) -> None: ...
+def check_camera(camera: _Camera) -> None: ...
 def frames_for_estimates(height: int, width: int) -> int: ...
 def estimates(
-    frames: npt.ArrayLike, camera: tuple[float, float, float | None, float]
+    frames: npt.ArrayLike, camera: _Camera
 ) -> tuple[float | None, float | None]: ...
-def doubts(frames: npt.ArrayLike, camera: tuple[float, float, float | None, float] | None) -> list[str]: ...
-def doubts_of_movie(
-    path: str | PathLike[str],
-    channel: int | None,
-    slice: int | None,
-    camera: tuple[float, float, float | None, float] | None,
-    parts: list[str] = ...,
-    position: str | None = None,
-) -> list[str]: ...
+def doubts(frames: npt.ArrayLike, camera: _Camera | None) -> list[str]: ...
+def doubts_of_movie(path: str | PathLike[str], chosen: _Chosen, camera: _Camera | None) -> list[str]: ...
 def unusual_pixels(pixel_size: float) -> str | None: ...
 
 @final
@@ -445,16 +274,7 @@ class ArrayLocalizer:
 
 @final
 class MovieFile:
-    def __new__(
-        cls,
-        path: str | PathLike[str],
-        channel: int | None,
-        slice: int | None,
-        idle: float | None = None,
-        strict: bool = False,
-        parts: list[str] = ...,
-        position: str | None = None,
-    ) -> MovieFile: ...
+    def __new__(cls, path: str | PathLike[str], chosen: _Chosen, idle: float | None) -> MovieFile: ...
     @property
     def promised(self) -> int | None: ...
     @property
@@ -478,16 +298,7 @@ class MovieLocalizer:
 class Preview:
     @staticmethod
     def of_movie(
-        options: LocalizeOptions,
-        path: str,
-        channel: int | None,
-        slice: int | None,
-        strict: bool,
-        parts: list[str],
-        frame: int,
-        colour_by: str,
-        filter: str | None,
-        position: str | None = None,
+        options: LocalizeOptions, path: str, chosen: _Chosen, frame: int, colour_by: str, filter: str | None
     ) -> Preview: ...
     @staticmethod
     def of_frames(options: LocalizeOptions, frames: Any, frame: int, colour_by: str, filter: str | None) -> Preview: ...
@@ -502,16 +313,8 @@ class Preview:
 def read_preset(path: str, known: list[str]) -> list[tuple[str, Any, bool]]: ...
 def devices(measure: bool) -> tuple[list[str], list[str], str | None, str]: ...
 def info(path: str | PathLike[str]) -> tuple[str, str]: ...
-def method(
-    options: LocalizeOptions, channel: int | None, slice: int | None, position: str | None = None
-) -> tuple[str, str, str]: ...
-def record_inputs(
-    movie: str | PathLike[str],
-    channel: int | None,
-    slice: int | None,
-    files: list[tuple[str, str]],
-    position: str | None = None,
-) -> str: ...
+def method(options: LocalizeOptions, chosen: _Chosen) -> tuple[str, str, str]: ...
+def record_inputs(movie: str | PathLike[str], chosen: _Chosen, files: list[tuple[str, str]]) -> str: ...
 def read_record(table: str | PathLike[str]) -> str | None: ...
 def unlike(then: str, now: str, movie: str | PathLike[str], files: list[tuple[str, str]]) -> str | None: ...
 
@@ -553,91 +356,18 @@ _Picture = tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint16] | None, npt.NDArr
 def encode_picture(
     pixels: npt.NDArray[np.uint8], grey: npt.NDArray[np.uint16] | None, *, format: str, nanometres: float | None
 ) -> bytes: ...
-def bands_table(
-    model: Model,
-    fits: tuple[npt.NDArray[Any], npt.NDArray[Any], list[float], list[int], npt.NDArray[Any]],
-    *,
-    points: npt.NDArray[Any],
-    weights: npt.NDArray[Any] | None,
-    rule: str | None,
-    level: float,
-    absolute: bool,
-    estimator: str,
-) -> list[npt.NDArray[np.float64]]: ...
+def bands_table(model: Model, keywords: _Keywords) -> list[npt.NDArray[np.float64]]: ...
 def plot_format(path: str | PathLike[str]) -> Literal["svg", "png"]: ...
 def draw_drift(drift: list[list[float]], unit: str, format: str) -> bytes: ...
-def draw_curves(
-    model: Model,
-    fits: tuple[list[str], npt.NDArray[Any], npt.NDArray[Any], list[float], list[int], npt.NDArray[Any]],
-    data: npt.NDArray[Any],
-    *,
-    points: npt.NDArray[Any],
-    weights: npt.NDArray[Any] | None,
-    image: int | None,
-    absolute: bool,
-    log_x: str,
-    log_y: bool,
-    format: str,
-    bands: tuple[float, npt.NDArray[np.float64] | None] | None = ...,
-    rule: str | None = ...,
-    estimator: str = ...,
-) -> bytes: ...
+def draw_curves(model: Model, names: list[str], data: npt.NDArray[Any], keywords: _Keywords, format: str) -> bytes: ...
 def simulate(
-    count: int,
-    *,
-    size: tuple[int, int],
-    photons: float,
-    background: float,
-    sigma: tuple[float, float],
-    shape: str,
-    defocus: tuple[float, float, float],
-    profile: str,
-    scatter: float,
-    reach: float | None,
-    noise: str,
-    camera: tuple[float, float, float | None, float],
-    maps: list[Any] | None,
-    seed: int,
+    count: int, keywords: _Keywords
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float64], npt.NDArray[np.uint32] | None]: ...
 def simulate_movie(
-    *,
-    frame: tuple[int, int, float, float, tuple[float, float, float | None, float], int],
-    frames: int,
-    spots: float,
-    density: float | None,
-    pixel_size: float,
-    uniform: bool,
-    photons: float,
-    photons_spread: float,
-    sigma: float,
-    sigma_spread: float | None,
-    look: tuple[str, str, float | None, float | None, float | None],
-    objective: tuple[Any, ...] | None,
-    on_time: float,
-    off_time: float,
-    beads: int,
-    hot_pixels: int,
-    haze: float,
-    drift: tuple[float, float],
-    drift_z: float | None,
-    heights: str | None,
-    maps: tuple[list[Any] | None, bool],
+    keywords: _Keywords
 ) -> tuple[npt.NDArray[np.uint16], tuple[_Columns, Info], _Maps | None, npt.NDArray[np.bool_] | None]: ...
 def simulate_beads(
-    *,
-    frame: tuple[int, int, float, float, tuple[float, float, float | None, float], int],
-    step: float,
-    range: float,
-    beads: int,
-    spread: float,
-    photons: float,
-    sigma: float,
-    focus: float | None,
-    depth: float | None,
-    profile: str,
-    objective: tuple[Any, ...] | None,
-    pixel_size: float,
-    maps: tuple[list[Any] | None, bool],
+    keywords: _Keywords
 ) -> tuple[npt.NDArray[np.uint16], tuple[_Columns, Info], _Maps | None, npt.NDArray[np.bool_] | None]: ...
 def calibrate(
     given: list[Any],
@@ -645,25 +375,24 @@ def calibrate(
     camera_map: CameraMap | None,
     *,
     options: str,
-    chosen: tuple[int | None, int | None, str | None, bool],
-    camera_from: tuple[str, tuple[float | None, ...], str | None] | None,
+    chosen: _Chosen,
+    camera_from: _CameraFrom | None,
 ) -> tuple[bytes, str, list[bytes], list[str]]: ...
 def calibrate_psf(
     given: list[Any],
-    camera: tuple[float, float, float | None, float] | None,
+    camera: _Camera | None,
     camera_map: CameraMap | None,
     *,
     options: str,
-    chosen: tuple[int | None, int | None, str | None, bool],
-    camera_from: tuple[str, tuple[float | None, ...], str | None] | None,
+    chosen: _Chosen,
+    camera_from: _CameraFrom | None,
 ) -> tuple[bytes, str, list[bytes], list[str]]: ...
 def frames_to_learn(first: int, last: int, height: int, width: int, learn_frames: int | None) -> list[tuple[int, int]]: ...
 def learn_psf(
     given: Any,
     options: LocalizeOptions,
     *,
-    parts: list[str],
-    chosen: tuple[int | None, int | None, str | None, bool],
+    chosen: _Chosen,
     frames: str | None,
     learn_frames: int | None,
 ) -> tuple[bytes, str, list[bytes], list[str]]: ...
@@ -683,7 +412,7 @@ class MeasuredCamera:
     def file(self, npz: bool) -> bytes: ...
 
 def camera(
-    darks: Any, flats: list[Any], *, options: str, chosen: tuple[int | None, int | None, str | None, bool]
+    darks: Any, flats: list[Any], *, options: str, chosen: _Chosen
 ) -> tuple[MeasuredCamera, str, list[str]]: ...
 def run_step(
     name: str, options: str, tables: list[tuple[str, _Columns, Info]]
@@ -722,31 +451,7 @@ _Drift = tuple[
 class TrackOptions:
     """How drift is followed."""
 
-    def __new__(
-        cls,
-        fitter: Fitter,
-        camera_map: CameraMap | None,
-        *,
-        camera: tuple[float, float, float | None, float] | None,
-        camera_from: tuple[str, tuple[float | None, ...], str | None] | None,
-        beads: int,
-        beads_at: list[list[float]] | None,
-        beads_file: str | None,
-        false_rate: float,
-        reach: int,
-        patience: int,
-        smooth: str,
-        smooth_frames: float,
-        wander: float | None,
-        rotation: bool,
-        scale: bool,
-        pixel_size: float | None,
-        pixels: bool,
-        calibration: str | PathLike[str] | None,
-        psf: str | PathLike[str] | None,
-        box_size: int | None,
-        stop_after: int | None,
-    ) -> TrackOptions: ...
+    def __new__(cls, fitter: Fitter, camera_map: CameraMap | None, keywords: _Keywords) -> TrackOptions: ...
 
 @final
 class Tracker:
@@ -762,7 +467,7 @@ def track(
     frames: npt.NDArray[Any] | None,
     options: TrackOptions,
     *,
-    chosen: tuple[int | None, int | None, str | None, bool],
+    chosen: _Chosen,
     rate: float | None,
     idle: float,
     udp: str | None,

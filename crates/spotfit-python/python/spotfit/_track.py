@@ -147,80 +147,52 @@ class Track:
         return Drift(self.x, self.y, self.z, *errors, unit=self.unit, pixel_size=self.pixel_size)
 
 
-def _options(
-    *,
-    beads: TrackBeads,
-    pixel_size: float | Literal["px"] | None,
-    box: Length | None,
-    calibration: str | PathLike[str] | None,
-    psf: str | PathLike[str] | None,
-    shape: str,
-    fixed_sigma: Any,
-    camera: Camera | CameraMap | Mapping[str, float] | None,
-    profile: Profile,
-    estimator: Estimator | None,
-    instruction_set: InstructionSet | None,
-    patience: int,
-    reach: int,
-    false_rate: float,
-    smooth_frames: float,
-    wander: float | None,
-    rotation: bool,
-    scale: bool,
-    smooth: Smooth,
-    stop_after: int | None = None,
-    camera_from: str | None = None,
-    cameras: str | PathLike[str] | None = None,
-) -> _spotfit.TrackOptions:
-    """What Rust needs."""
+def _options(given: dict[str, Any]) -> _spotfit.TrackOptions:
+    """What Rust needs of the keywords of `track`."""
+    pixel_size, psf, shape, fixed_sigma = (given[name] for name in ("pixel_size", "psf", "shape", "fixed_sigma"))
+    beads, camera, profile, estimator = (given[name] for name in ("beads", "camera", "profile", "estimator"))
     size = None if isinstance(pixel_size, str) and pixel_size == "px" else arguments.length("pixel_size", pixel_size)
     if psf is not None and (shape != "circular" or fixed_sigma is not None or profile != "sampled"):
         raise ValueError("shape, fixed_sigma and profile are for Gaussians: a measured PSF has a shape of its own")
     if estimator is None:
         estimator = "lse" if psf is None else "mle"
-    asked = by_metadata(camera_from, camera, cameras)
+    asked = by_metadata(given.get("camera_from"), camera, given.get("cameras"))
     if asked is not None and not isinstance(camera, CameraMap):
         camera = None
-    fit: Any = {"shape": shape, "profile": profile, "estimator": estimator, "camera": camera, "instruction_set": instruction_set}
+    fit: Any = {"shape": shape, "profile": profile, "estimator": estimator, "camera": camera, "instruction_set": given["instruction_set"]}
     if fixed_sigma is not None:
         fit["fixed_sigma"] = fixed_sigma
         del fit["shape"]
-    elif calibration is not None and shape == "circular":
+    elif given["calibration"] is not None and shape == "circular":
         fit["shape"] = "elliptical"
-    fitter, maps = fitter_of(fit, size)
     most, places, file = 32, None, None
     if isinstance(beads, (str, PathLike)):
         file = fspath(beads)
     elif isinstance(beads, (int, np.integer)) and not isinstance(beads, bool):
         most = arguments.whole("beads", beads)
     else:
-        given = np.asarray(arguments.unmasked("beads", beads), dtype=float)
-        if given.ndim != 2 or given.shape[1] != 2 or not np.isfinite(given).all():
-            raise ValueError(f"beads must be their number, a file or finite places (n, 2), not of shape {given.shape}")
-        places = given.tolist()
-    return _spotfit.TrackOptions(
-        fitter,
-        maps,
-        camera=None if camera is None or maps is not None else arguments.camera(camera),
-        camera_from=asked,
-        beads=most,
-        beads_at=places,
-        beads_file=file,
-        false_rate=arguments.number("false_rate", false_rate),
-        reach=arguments.whole("reach", reach),
-        patience=arguments.whole("patience", patience, 2**32 - 1),
-        smooth=smooth,
-        smooth_frames=arguments.number("smooth_frames", smooth_frames),
-        wander=None if wander is None else arguments.number("wander", wander),
-        rotation=arguments.flag("rotation", rotation),
-        scale=arguments.flag("scale", scale),
-        pixel_size=size,
-        pixels=isinstance(pixel_size, str),
-        calibration=calibration,
-        psf=psf,
-        box_size=arguments.box(box, size),
-        stop_after=None if stop_after is None else arguments.whole("stop_after", stop_after),
-    )
+        at = np.asarray(arguments.unmasked("beads", beads), dtype=float)
+        if at.ndim != 2 or at.shape[1] != 2 or not np.isfinite(at).all():
+            raise ValueError(f"beads must be their number, a file or finite places (n, 2), not of shape {at.shape}")
+        places = at.tolist()
+    wander, stop_after = given["wander"], given.get("stop_after")
+    return _spotfit.TrackOptions(*fitter_of(fit, size), {
+        **given,
+        "camera": None if camera is None or isinstance(camera, CameraMap) else arguments.camera(camera),
+        "camera_from": asked,
+        "beads": most,
+        "beads_at": places,
+        "beads_file": file,
+        **{name: arguments.number(name, given[name]) for name in ("false_rate", "smooth_frames")},
+        "reach": arguments.whole("reach", given["reach"]),
+        "patience": arguments.whole("patience", given["patience"], 2**32 - 1),
+        "wander": None if wander is None else arguments.number("wander", wander),
+        **{name: arguments.flag(name, given[name]) for name in ("rotation", "scale")},
+        "pixel_size": size,
+        "pixels": isinstance(pixel_size, str),
+        "box_size": arguments.box(given["box"], size),
+        "stop_after": None if stop_after is None else arguments.whole("stop_after", stop_after),
+    })  # fmt: skip
 
 
 def track(
@@ -339,12 +311,7 @@ def track(
     >>> len(track), track.unit, bool(abs(track.x[9] - 0.9) < 0.02)
     (10, 'px', True)
     """
-    options = _options(
-        beads=beads, false_rate=false_rate, reach=reach, patience=patience, smooth=smooth, smooth_frames=smooth_frames, wander=wander,
-        rotation=rotation, scale=scale, pixel_size=pixel_size, calibration=calibration, psf=psf, box=box, instruction_set=instruction_set,
-        shape=shape, profile=profile, fixed_sigma=fixed_sigma, estimator=estimator, camera=camera, stop_after=stop_after, camera_from=camera_from,
-        cameras=cameras,
-    )  # fmt: skip
+    options = _options(locals())
     named = isinstance(source, (str, PathLike))
     frames: Any = None if named else np.asarray(arguments.unmasked("source", source))
     if frames is not None and frames.ndim != 3:
@@ -421,11 +388,7 @@ class Tracker:
         estimator: Estimator | None = None,
         camera: Camera | CameraMap | None = None,
     ) -> None:
-        options = _options(
-            beads=beads, false_rate=false_rate, reach=reach, patience=patience, smooth=smooth, smooth_frames=smooth_frames, wander=wander,
-            rotation=rotation, scale=scale, pixel_size=pixel_size, calibration=calibration, psf=psf, box=box, instruction_set=instruction_set,
-            shape=shape, profile=profile, fixed_sigma=fixed_sigma, estimator=estimator, camera=camera,
-        )  # fmt: skip
+        options = _options(locals())
         self._tracker = _spotfit.Tracker(_one("reference", reference), options)
         for note in self._tracker.notes():
             tell(note)
