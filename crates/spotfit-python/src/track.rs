@@ -14,7 +14,7 @@ use spotfit::output::paths::same;
 use spotfit::ring::{RingOptions, path_of};
 use spotfit::steps::localize::{CameraOptions, Given};
 use spotfit::steps::track::{
-    self as step, Callback, Datagrams, DriftRing, DriftSink, FollowedFrames, FrameSource,
+    self as step, Callback, Datagrams, DriftRing, DriftSink, FrameSource, LiveFrames,
     MovieFrames, RingFrames, Row, TableRows, places,
 };
 use spotfit::steps::{Listener, Note, PixelScale, Source, Stack, StepError};
@@ -87,21 +87,23 @@ impl TrackOptions {
             Some(size) => PixelScale::Nanometres(size),
             None => PixelScale::OfMovie,
         };
-        let step = step::TrackOptions::default()
+        let tracker = spotfit::track::TrackOptions::default()
             .with_beads(beads_at.map_or(TrackBeads::Auto(beads), TrackBeads::At))
             .with_smooth(smooth)
-            .with_box_size(box_size.map(|side| Length::pixels(side as f64)))
             .with_fitter(options.clone().with_fit(options.fit.with_camera(None)))
+            .with_false_rate(false_rate)
+            .with_reach(reach)
+            .with_patience(patience)
+            .with_rotation(rotation)
+            .with_scale(scale);
+        let step = step::TrackOptions::default()
+            .with_tracker(tracker)
+            .with_box_size(box_size.map(|side| Length::pixels(side as f64)))
             .with_estimator(Some(options.fit.estimator))
             .with_camera(camera_asked(camera, camera_from)?.with_maps(map))
             .with_calibration(calibration.map(Given::File))
             .with_psf(psf.map(Given::File))
             .with_pixel_size(size)
-            .with_false_rate(false_rate)
-            .with_reach(reach)
-            .with_patience(patience)
-            .with_rotation(rotation)
-            .with_scale(scale)
             .with_stop_after(stop_after);
         Ok(Self { step, beads: beads_file })
     }
@@ -112,7 +114,9 @@ impl TrackOptions {
     fn of(&self, pixel_size: Option<f64>) -> Result<step::TrackOptions, StepError> {
         let Some(beads) = &self.beads else { return Ok(self.step.clone()) };
         let places = places(&Source::file(beads), self.step.pixel_size_of(pixel_size)?)?;
-        Ok(self.step.clone().with_beads(TrackBeads::At(places)))
+        let mut step = self.step.clone();
+        step.tracker.beads = TrackBeads::At(places);
+        Ok(step)
     }
 }
 
@@ -327,7 +331,7 @@ impl From {
         }
         if let Some(path) = name.strip_prefix("follow:") {
             let options = FollowOptions::default().with_idle(idle);
-            return Ok(Box::new(FollowedFrames::new(path.as_ref(), movie, &options)?));
+            return Ok(Box::new(LiveFrames::follow(path.as_ref(), movie, &options)?));
         }
         Ok(Box::new(MovieFrames::new(Stack::open(&name, movie)?, rate)?))
     }

@@ -185,8 +185,29 @@ fn next(
     format: &FrameFormat,
     number: usize,
 ) -> Result<Option<Pixels>, MovieError> {
-    let mut frame = kind(format).frames((1, format.height, format.width))?;
-    let mut room = rooms(&mut frame, format.width * format.height);
+    let mut frame = raw_frame(format)?;
+    Ok(read_raw_frame(stream, format, number, &mut frame)?.then_some(frame))
+}
+
+/// Room for a frame.
+///
+/// # Errors
+/// There is no memory for it.
+pub fn raw_frame(format: &FrameFormat) -> Result<Pixels, MovieError> {
+    kind(format).frames((1, format.height, format.width))
+}
+
+/// Reads the next frame of a stream, after `number` of them, into the room of one; false if there is none.
+///
+/// # Errors
+/// That of the stream, and [`MovieError::Stream`] for a frame that is not whole.
+pub fn read_raw_frame(
+    stream: &mut impl Read,
+    format: &FrameFormat,
+    number: usize,
+    frame: &mut Pixels,
+) -> Result<bool, MovieError> {
+    let mut room = rooms(frame, format.width * format.height);
     let bytes = match room.first_mut() {
         Some(Room::U8(room)) => &mut **room,
         Some(Room::U16(room)) => bytemuck::cast_slice_mut(room),
@@ -195,7 +216,7 @@ fn next(
     };
     let got = fill(stream, bytes)?;
     if got == 0 {
-        return Ok(None);
+        return Ok(false);
     }
     if got < bytes.len() {
         return Err(MovieError::Stream(format!(
@@ -212,7 +233,7 @@ fn next(
             }
         }
     }
-    Ok(Some(frame))
+    Ok(true)
 }
 
 /// Reads until the room is full or the stream ends; the result is how many bytes came.

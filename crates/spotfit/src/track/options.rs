@@ -80,6 +80,7 @@ impl Smooth {
 fit_core::__options! {
     /// How drift is tracked.
     #[derive(Clone, Debug)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
     #[non_exhaustive]
     pub struct TrackOptions {
         /// Side of the windows in pixels; default 9. Range: an odd number from 5 to 63.
@@ -90,7 +91,8 @@ fit_core::__options! {
         pub false_rate(const with_false_rate): f64 = crate::detect::DEFAULT_FALSE_RATE,
         /// The camera. Errors and maximum likelihood need it.
         pub camera(const with_camera): Camera = Camera::default(),
-        /// Offset, gain and read noise of each pixel, in place of the camera's.
+        /// Offset, gain and read noise of each pixel, in place of the camera's. They are not serialized.
+        #[cfg_attr(feature = "serde", serde(skip))]
         pub map(with_map): Option<Arc<CameraMap>> = None,
         /// The fit: any shape but [`Shape::GivenSigma`], any estimator, in the lanes of the given instruction set, on the calling
         /// thread. Its camera must be none, and the backend [`Backend::Auto`] or [`Backend::Cpu`].
@@ -107,10 +109,12 @@ fit_core::__options! {
         pub rotation(const with_rotation): bool = false,
         /// Whether the sample may grow or shrink.
         pub scale(const with_scale): bool = false,
-        /// Finds heights from the two widths: the shape must be [`Shape::Elliptical`].
+        /// Finds heights from the two widths: the shape must be [`Shape::Elliptical`]. It is not serialized.
+        #[cfg_attr(feature = "serde", serde(skip))]
         pub calibration(with_calibration): Option<Arc<Finder>> = None,
         /// Finds places and heights with a measured PSF, by maximum likelihood, from where the fit of the shape says; there must be no
-        /// calibration. It takes some ten microseconds for each bead.
+        /// calibration. It takes some ten microseconds for each bead. It is not serialized.
+        #[cfg_attr(feature = "serde", serde(skip))]
         pub psf(with_psf): Option<Arc<Psf>> = None,
         /// Whether [`Tracker::update`](super::Tracker::update) looks at the clock to say how long it took; default true. On Linux
         /// that is no system call where the clock is read from the processor.

@@ -139,21 +139,22 @@ impl TrackWords {
             self.spot.refuse_gaussians()?;
         }
         let fit = FitterOptions::from(self.spot.shaped(Options::default()));
-        let options = TrackOptions::default()
+        let tracker = track::TrackOptions::default()
             .with_smooth(self.smooth()?)
-            .with_box_size(self.box_size)
             .with_fitter(fit.with_instruction_set(self.instruction_set))
+            .with_false_rate(self.false_rate)
+            .with_reach(self.reach)
+            .with_patience(self.patience)
+            .with_rotation(self.rotation)
+            .with_scale(self.scale);
+        let options = TrackOptions::default()
+            .with_box_size(self.box_size)
             .with_fixed_sigma(self.spot.fixed_sigma().map(str::to_owned))
             .with_estimator(self.spot.asked_estimator())
             .with_camera(camera)
             .with_calibration(self.calibration.clone().map(Given::File))
             .with_psf(self.psf.clone().map(Given::File))
             .with_pixel_size(scale(self.pixel_size))
-            .with_false_rate(self.false_rate)
-            .with_reach(self.reach)
-            .with_patience(self.patience)
-            .with_rotation(self.rotation)
-            .with_scale(self.scale)
             .with_stop_after(stop_after);
         let beads = match self.beads.parse() {
             Ok(most) => TrackBeads::Auto(most),
@@ -162,6 +163,6 @@ impl TrackWords {
                 TrackBeads::At(places(&table, options.pixel_size_of(of_source)?)?)
             }
         };
-        Ok(options.with_beads(beads))
+        Ok(options.with_tracker(tracker.with_beads(beads)))
     }
 }

@@ -1,6 +1,6 @@
 //! Follows the drift of frames while they come: a source of frames, a [`Tracker`], and those who hear of the drift.
 //!
-//! A [`FrameSource`] has frames: a movie ([`MovieFrames`]), one that is being written ([`FollowedFrames`]), raw pixels of a stream ([`RawFrames`]), a ring in shared memory
+//! A [`FrameSource`] has frames: a movie ([`MovieFrames`]), one that is being written or raw pixels of a stream ([`LiveFrames`]), a ring in shared memory
 //! ([`RingFrames`]), or one of the caller's own. A [`DriftSink`] takes the drift of each frame: a table ([`TableRows`]), lines of JSON
 //! ([`JsonLines`]), datagrams ([`Datagrams`]), a ring back to the program of the camera ([`DriftRing`]), or a function ([`Callback`]).
 //! [`run`] connects them. Frames that were lost are counted, and told.
@@ -51,8 +51,8 @@ pub use sinks::{
     TableRows,
 };
 pub use sources::{
-    Arrival, Arrived, FollowedFrames, FrameFormat, FrameSource, FrameType, Lost, MovieFrames,
-    RawFrames, RingFrames,
+    Arrival, Arrived, FrameFormat, FrameSource, FrameType, LiveFrames, Lost, MovieFrames,
+    RingFrames,
 };
 
 /// How often sinks that gather rows are asked to pass them on.

@@ -1,17 +1,15 @@
 //! Where frames come from.
 
-mod follow;
+mod live;
 mod movie;
-mod raw;
 mod ring;
 
 use super::StepError;
 use crate::track::FrameView;
 
 pub use crate::movie::{FrameFormat, FrameType};
-pub use follow::FollowedFrames;
+pub use live::LiveFrames;
 pub use movie::MovieFrames;
-pub use raw::RawFrames;
 pub use ring::RingFrames;
 
 /// A frame that has arrived.
