@@ -14,8 +14,8 @@ use spotfit::output::paths::same;
 use spotfit::ring::{RingOptions, path_of};
 use spotfit::steps::localize::{CameraOptions, Given};
 use spotfit::steps::track::{
-    self as step, Callback, Datagrams, DriftRing, DriftSink, FrameSource, LiveFrames,
-    MovieFrames, RingFrames, Row, TableRows, places,
+    self as step, Callback, Datagrams, DriftRing, DriftSink, FrameSource, LiveFrames, MovieFrames,
+    RingFrames, Row, TableRows, places,
 };
 use spotfit::steps::{Listener, Note, PixelScale, Source, Stack, StepError};
 use spotfit::table::{Table, Unit};

@@ -43,7 +43,7 @@ use crate::track::{TrackError, Tracker};
 use latency::Latencies;
 
 pub use options::{TrackOptions, places};
-pub use realtime::{Realtime, realtime};
+pub use realtime::realtime;
 pub use report::{LatencyReport, TrackReport};
 pub use row::{About, Row};
 pub use sinks::{
