@@ -89,7 +89,6 @@ pub fn run(
 struct Tracking<'a> {
     options: &'a TrackOptions,
     name: String,
-    pixel_size: Option<f64>,
     tracker: Option<Tracker>,
     about: About,
     latencies: Latencies,
@@ -102,7 +101,6 @@ impl<'a> Tracking<'a> {
         Self {
             options,
             name: source.name().to_owned(),
-            pixel_size: None,
             tracker: None,
             about: About::default(),
             latencies: Latencies::default(),
@@ -161,11 +159,11 @@ impl<'a> Tracking<'a> {
         sinks: &mut [&mut dyn DriftSink],
         listener: &dyn Listener,
     ) -> Result<(), StepError> {
-        self.pixel_size = self.options.pixel_size_of(known)?;
-        let (options, notes) = self.options.resolved(self.pixel_size)?;
+        let pixel_size = self.options.pixel_size_of(known)?;
+        let (options, notes) = self.options.resolved(pixel_size)?;
         notes.into_iter().for_each(|note| listener.note(&Note::Warning(note)));
         let tracker = Tracker::new(arrival.frame, &options).map_err(|error| self.refused(error))?;
-        self.about = About::new(arrival, self.pixel_size, tracker.finds_heights());
+        self.about = About::new(arrival, pixel_size, tracker.finds_heights());
         self.report.beads = tracker.beads().len();
         self.report.unit = symbol(self.about.unit);
         self.tracker = Some(tracker);
