@@ -26,7 +26,7 @@ pub mod private {
     pub use crate::decimal::{MarkEvidence, Reading};
     pub use crate::encoding::{Encoding, text_of_bytes};
     pub use crate::excerpt::excerpt;
-    pub use crate::movie::possible_pixel;
+    pub use crate::movie::{possible_pixel, raw_frame, read_raw_frame};
     pub use crate::no_text::no_text;
     pub use crate::number_text::{write_double, write_single, write_whole};
     pub use crate::sort::{sort_by, sort_by_key};

@@ -15,8 +15,8 @@ use spotfit::output::paths::same;
 use spotfit::ring::{RingOptions, path_of};
 use spotfit::steps::localize::{CameraOptions, Given};
 use spotfit::steps::track::{
-    self as step, Callback, Datagrams, DriftRing, DriftSink, FollowedFrames, FrameSource,
-    MovieFrames, RingFrames, Row, TableRows, places,
+    self as step, Callback, Datagrams, DriftRing, DriftSink, FrameSource, LiveFrames, MovieFrames,
+    RingFrames, Row, TableRows, places,
 };
 use spotfit::steps::{Listener, Note, Source, Stack, StepError};
 use spotfit::table::{Table, Unit};
@@ -69,17 +69,20 @@ impl TrackOptions {
             (keywords.get("calibration")?, keywords.get("psf")?);
         let box_size: Option<usize> = keywords.get("box_size")?;
         let size = options::pixel_scale(keywords.get("pixel_size")?, keywords.get("pixels")?);
-        let mut step = step::TrackOptions::default()
+        let mut tracker = spotfit::track::TrackOptions::default()
             .with_beads(at.map_or(TrackBeads::Auto(keywords.get("beads")?), TrackBeads::At))
             .with_smooth(smooth)
+            .with_fitter(fitter.clone().with_fit(fitter.fit.with_camera(None)));
+        assign!(keywords => tracker; false_rate, reach, patience, rotation, scale);
+        let mut step = step::TrackOptions::default()
+            .with_tracker(tracker)
             .with_box_size(box_size.map(|side| Length::pixels(side as f64)))
-            .with_fitter(fitter.clone().with_fit(fitter.fit.with_camera(None)))
             .with_estimator(Some(fitter.fit.estimator))
             .with_camera(camera.with_maps(maps))
             .with_calibration(calibration.map(Given::File))
             .with_psf(psf.map(Given::File))
             .with_pixel_size(size);
-        assign!(keywords => step; false_rate, reach, patience, rotation, scale, stop_after);
+        assign!(keywords => step; stop_after);
         Ok(Self { step, beads: keywords.get("beads_file")? })
     }
 }
@@ -89,7 +92,9 @@ impl TrackOptions {
     fn of(&self, pixel_size: Option<f64>) -> Result<step::TrackOptions, StepError> {
         let Some(beads) = &self.beads else { return Ok(self.step.clone()) };
         let places = places(&Source::file(beads), self.step.pixel_size_of(pixel_size)?)?;
-        Ok(self.step.clone().with_beads(TrackBeads::At(places)))
+        let mut step = self.step.clone();
+        step.tracker.beads = TrackBeads::At(places);
+        Ok(step)
     }
 }
 
@@ -259,7 +264,7 @@ impl From {
         }
         if let Some(path) = name.strip_prefix("follow:") {
             let options = FollowOptions::default().with_idle(idle);
-            return Ok(Box::new(FollowedFrames::new(path.as_ref(), movie, &options)?));
+            return Ok(Box::new(LiveFrames::follow(path.as_ref(), movie, &options)?));
         }
         Ok(Box::new(MovieFrames::new(Stack::open(&name, movie)?, rate)?))
     }

@@ -10,7 +10,7 @@ use crate::say::watch::Watch;
 use crate::words::record::RecordArguments;
 use crate::words::report::ReportArguments;
 use crate::words::track::{Opened, OutputWords, SourceWords, TrackWords};
-use spotfit::steps::track::{self, DriftSink, Realtime};
+use spotfit::steps::track::{self, DriftSink};
 
 #[derive(Debug, Args)]
 #[command(
@@ -69,8 +69,7 @@ pub(crate) fn run(arguments: &TrackArguments) -> Result<(), CliError> {
         interrupt::means("the drift until then was kept".to_owned());
     }
     if arguments.realtime {
-        let wanted = Realtime::default().with_processor(arguments.processor);
-        for refused in track::realtime(&wanted) {
+        for refused in track::realtime(arguments.processor) {
             say!("spotfit: warning: --realtime: {refused}");
         }
     }

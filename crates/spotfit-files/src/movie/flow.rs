@@ -158,8 +158,29 @@ fn next(
     format: &FrameFormat,
     number: usize,
 ) -> Result<Option<Pixels>, MovieError> {
-    let mut frame = format.pixels.frames((1, format.height, format.width))?;
-    let mut room = rooms(&mut frame, format.width * format.height);
+    let mut frame = raw_frame(format)?;
+    Ok(read_raw_frame(stream, format, number, &mut frame)?.then_some(frame))
+}
+
+/// Room for a frame.
+///
+/// # Errors
+/// There is no memory for it.
+pub fn raw_frame(format: &FrameFormat) -> Result<Pixels, MovieError> {
+    format.pixels.frames((1, format.height, format.width))
+}
+
+/// Reads the next frame of a stream, after `number` of them, into the room of one; false if there is none.
+///
+/// # Errors
+/// That of the stream, and [`MovieError`] for a frame that is not whole.
+pub fn read_raw_frame(
+    stream: &mut impl Read,
+    format: &FrameFormat,
+    number: usize,
+    frame: &mut Pixels,
+) -> Result<bool, MovieError> {
+    let mut room = rooms(frame, format.width * format.height);
     let bytes = match room.first_mut() {
         Some(Room::U8(room)) => &mut **room,
         Some(Room::U16(room)) => bytemuck::cast_slice_mut(room),
@@ -168,7 +189,7 @@ fn next(
     };
     let got = fill(stream, bytes)?;
     if got == 0 {
-        return Ok(None);
+        return Ok(false);
     }
     if got < bytes.len() {
         return Err(wrong(format!(
@@ -177,7 +198,7 @@ fn next(
         )));
     }
     to_native(bytes, format.pixels.size(), false);
-    Ok(Some(frame))
+    Ok(true)
 }
 
 #[cfg(test)]

@@ -81,6 +81,8 @@ pub use axes::possible_pixel;
 pub use axes::{MovieAxes, PixelSize};
 pub use error::MovieError;
 pub use flow::FrameFormat;
+#[doc(hidden)]
+pub use flow::{raw_frame, read_raw_frame};
 pub use follow::{FollowOptions, GrowingMovie, is_read_complete, last_change, movies_in};
 pub use format::{Foreign, endings};
 pub use ndtiff::INDEX as NDTIFF_INDEX;

@@ -158,39 +158,38 @@ pub fn psf(psf: &Psf) -> Value {
 
 /// Positions to fit by their content.
 pub fn positions(positions: &Positions) -> Value {
-    let mut told = Sha256::new();
-    for place in positions.all() {
-        [place.frame as u64, place.id].iter().for_each(|number| told.update(number.to_le_bytes()));
-        [place.x, place.y].iter().for_each(|number| told.update(number.to_le_bytes()));
-    }
-    json!(in_hex(&told.finalize()))
+    json!(hash(positions.all().iter().flat_map(|place| {
+        let [frame, id] = [place.frame as u64, place.id].map(u64::to_le_bytes);
+        let [x, y] = [place.x, place.y].map(f64::to_le_bytes);
+        [frame, id, x, y]
+    })))
 }
 
 fn of_psf(psf: &Psf) -> String {
-    let mut told = Sha256::new();
     let coefficients = psf.coefficients();
     let shape = coefficients.shape().iter().map(|&side| side as f64);
     let numbers = shape.chain([psf.step(), psf.zero()]).chain(coefficients.iter().copied());
     let unlike = (!psf.has_heights()).then_some(f64::NAN);
     let misfit = psf.misfit().map(Misfit::nodes).unwrap_or_default();
     let misfit = misfit.iter().flat_map(|node| node.shares.into_iter().chain([node.moment]));
-    let numbers = numbers.chain(unlike).chain(misfit);
-    numbers.for_each(|number| told.update(number.to_le_bytes()));
-    if let Some(field) = psf.field() {
-        let (part, terms) = (field.part(), field.terms());
-        let numbers = part.into_iter().flatten().chain(terms.iter().copied());
-        numbers.for_each(|number| told.update(number.to_le_bytes()));
-    }
-    in_hex(&told.finalize())
+    let field = psf.field().into_iter().flat_map(|field| {
+        field.part().into_iter().flatten().chain(field.terms().into_iter().copied())
+    });
+    let numbers = numbers.chain(unlike).chain(misfit).chain(field);
+    hash(numbers.map(f64::to_le_bytes))
 }
 
 fn of_defects(defects: &Defects) -> String {
     let (width, height) = defects.size();
-    let mut told = Sha256::new();
     let places = defects.pixels().iter().flat_map(|pixel| [pixel.y, pixel.x]);
-    [height, width].into_iter().chain(places).for_each(|number| {
-        told.update((number as u64).to_le_bytes());
-    });
+    let numbers = [height, width].into_iter().chain(places);
+    hash(numbers.map(|number| (number as u64).to_le_bytes()))
+}
+
+/// The hash of numbers.
+fn hash(numbers: impl Iterator<Item = [u8; 8]>) -> String {
+    let mut told = Sha256::new();
+    numbers.for_each(|number| told.update(number));
     in_hex(&told.finalize())
 }
 

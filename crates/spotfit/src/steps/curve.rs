@@ -23,7 +23,7 @@ pub use super::curve_table::{CurveTable, check_answers, check_columns};
 const CHUNK: usize = 1 << 21;
 
 /// The report of fitting curves.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct CurveReport {
     /// The data sets.
@@ -60,9 +60,9 @@ pub struct CurveReport {
 impl CurveReport {
     /// What came of data sets whose fits ended so, in so many threads. How long it took is not known.
     pub fn of(statuses: impl IntoIterator<Item = Status>, threads: usize) -> Self {
-        let mut counts = StatusCounts::default();
-        statuses.into_iter().for_each(|status| counts.count(status));
-        Self::new(counts, threads)
+        let mut report = Self { threads, ..Self::default() };
+        statuses.into_iter().for_each(|status| report.statuses.count(status));
+        report.counted()
     }
 
     /// The same with what came of answers.
@@ -85,21 +85,12 @@ impl CurveReport {
         lines.join("\n")
     }
 
-    fn new(counts: StatusCounts, threads: usize) -> Self {
+    /// With the numbers that follow from those of all statuses.
+    fn counted(self) -> Self {
+        let counts = &self.statuses;
         let at_limit = counts.iter().find(|(status, _)| *status == Status::AtLimit);
-        Self {
-            fits: counts.total(),
-            converged: counts.converged(),
-            at_limit: at_limit.map_or(0, |(_, count)| count),
-            statuses: counts,
-            answers: AnswerSummary::default(),
-            outliers: None,
-            left_out: None,
-            shared: None,
-            threads,
-            fitting: Duration::ZERO,
-            time: Duration::ZERO,
-        }
+        let at_limit = at_limit.map_or(0, |(_, count)| count);
+        Self { fits: counts.total(), converged: counts.converged(), at_limit, ..self }
     }
 }
 
@@ -139,35 +130,18 @@ pub struct CurveFitting<'a> {
     model: &'a Model,
     fitter: &'a CurveFitter,
     options: &'a CurveOptions,
-    counts: StatusCounts,
-    outliers: Option<usize>,
-    left_out: UnweightedPoints,
     sharing: Sharing,
     groups: Vec<(usize, Vec<String>)>,
-    shared: Option<SharedReport>,
     begin: Instant,
-    fitting: Duration,
+    report: CurveReport,
 }
 
 impl<'a> CurveFitting<'a> {
     /// Begins with no data set.
     pub fn begin(model: &'a Model, fitter: &'a CurveFitter, options: &'a CurveOptions) -> Self {
-        let (counts, begin) = (StatusCounts::default(), Instant::now());
-        let (outliers, left_out, shared) = (None, UnweightedPoints::default(), None);
-        let (sharing, groups) = Default::default();
-        Self {
-            model,
-            fitter,
-            options,
-            counts,
-            outliers,
-            left_out,
-            sharing,
-            groups,
-            shared,
-            begin,
-            fitting: Duration::ZERO,
-        }
+        let (begin, (sharing, groups)) = (Instant::now(), Default::default());
+        let report = CurveReport { threads: fitter.threads(), ..CurveReport::default() };
+        Self { model, fitter, options, sharing, groups, begin, report }
     }
 
     /// With parameters that the data sets of each part share, or of which something is known beforehand; `groups` are the names of the
@@ -205,33 +179,27 @@ impl<'a> CurveFitting<'a> {
         noise: &CurveNoise<'_>,
     ) -> Result<NoiseFits, ModelError> {
         let begin = Instant::now();
-        let Self { model, fitter, options, sharing, .. } = self;
+        let Self { model, fitter, options, sharing, groups, report, .. } = self;
         let found = if sharing.is_empty() {
             model.fit_noise(fitter, curves, start, options, noise)?
         } else {
             let found = model.fit_shared_noise(fitter, curves, start, options, sharing, noise)?;
-            let report = SharedReport::of(model, &found.fits.shared, &self.groups);
-            self.shared.get_or_insert_default().add(report);
+            let shared = SharedReport::of(model, &found.fits.shared, groups);
+            report.shared.get_or_insert_default().add(shared);
             found.into_fits()
         };
-        self.fitting += begin.elapsed();
-        found.fits.fits.statuses.iter().for_each(|status| self.counts.count(*status));
-        self.left_out.add(found.left_out);
+        report.fitting += begin.elapsed();
+        found.fits.fits.statuses.iter().for_each(|status| report.statuses.count(*status));
+        report.left_out.get_or_insert_default().add(found.left_out);
         if noise.outlier_rate.is_some() {
-            *self.outliers.get_or_insert(0) += found.outliers.len();
+            *report.outliers.get_or_insert(0) += found.outliers.len();
         }
         Ok(found)
     }
 
     /// The report of all data sets.
     pub fn finish(self) -> CurveReport {
-        CurveReport {
-            outliers: self.outliers,
-            left_out: Some(self.left_out).filter(|left_out| left_out.points > 0),
-            shared: self.shared,
-            fitting: self.fitting,
-            time: self.begin.elapsed(),
-            ..CurveReport::new(self.counts, self.fitter.threads())
-        }
+        let left_out = self.report.left_out.filter(|left_out| left_out.points > 0);
+        CurveReport { left_out, time: self.begin.elapsed(), ..self.report.counted() }
     }
 }

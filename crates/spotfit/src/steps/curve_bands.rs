@@ -43,7 +43,7 @@ impl<W: Write> BandTable<W> {
     /// Those of writing.
     pub fn write(&mut self, part: CurvePart<'_>) -> io::Result<()> {
         let CurvePart { model, curves, fits, .. } = part;
-        let mut text = String::new();
+        let mut text = Vec::new();
         for row in (0..fits.len()).filter(|&row| fits.is_found(row)) {
             let places = points(curves, model.variables().len(), row);
             let covariance: Vec<f64> =
@@ -56,11 +56,13 @@ impl<W: Write> BandTable<W> {
                 places.iter().zip(self.bands.at(&fit, &places, |point| weights[point]))
             {
                 let numbers = place.iter().chain([&at.value]).chain(&at.confidence);
-                text.push_str(&name);
-                numbers.chain(&at.prediction).for_each(|number| text += &format!(",{number:?}"));
-                text.push('\n');
+                text.extend_from_slice(name.as_bytes());
+                for number in numbers.chain(&at.prediction) {
+                    write!(text, ",{number:?}")?;
+                }
+                text.push(b'\n');
             }
-            self.output.write_all(text.as_bytes())?;
+            self.output.write_all(&text)?;
             text.clear();
         }
         Ok(())

@@ -1,6 +1,5 @@
 //! Outliers of fitted curves as CSV.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::curve_part::cell_of;
@@ -34,23 +33,20 @@ impl<W: Write> OutlierTable<W> {
         first: usize,
         outliers: &[Outlier],
     ) -> io::Result<()> {
-        let mut text = String::new();
+        let mut text = Vec::new();
         for of_fit in outliers.chunk_by(|a, b| a.fit == b.fit) {
             let fit = of_fit[0].fit;
             let places = points(curves, self.variables, fit);
             for Outlier { point, residual, score, p, .. } in of_fit {
-                text += &cell_of(names, first + fit);
-                let mut write = |of: std::fmt::Arguments<'_>| {
-                    let written = text.write_fmt(of);
-                    debug_assert!(written.is_ok(), "writing to a string cannot fail");
-                };
-                write(format_args!(",{point}"));
-                places[*point].iter().for_each(|at| write(format_args!(",{at:?}")));
+                write!(text, "{},{point}", cell_of(names, first + fit))?;
+                for at in &places[*point] {
+                    write!(text, ",{at:?}")?;
+                }
                 let y = curves.data.get([fit, *point]);
-                write(format_args!(",{y:?},{residual:?},{score:?},{p:?}\n"));
+                writeln!(text, ",{y:?},{residual:?},{score:?},{p:?}")?;
             }
         }
-        self.output.write_all(text.as_bytes())
+        self.output.write_all(&text)
     }
 
     /// What is written to.

@@ -1,11 +1,10 @@
 //! Fitted curves as CSV or NPY.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::StepError;
 use super::curve_part::quoted;
-use super::outcomes::{OutcomeFormat, STATUS};
+use super::outcomes::{OutcomeFormat, STATUS, npy_fields, put_word};
 use crate::Estimator;
 use crate::model::CurveFits;
 use crate::model::answers::{AnswerColumn, AnswerValues, FitAnswers, WORD_WIDTH};
@@ -37,35 +36,25 @@ impl<W: Write> CurveTable<W> {
         more: &[(String, bool)],
     ) -> io::Result<Self> {
         let cost = if estimator == Estimator::MaximumLikelihood { "deviance" } else { "chi2" };
-        let names: Vec<String> = parameters
-            .iter()
-            .cloned()
-            .chain(parameters.iter().map(|name| format!("{name}_error")))
-            .chain([cost.to_owned()])
-            .collect();
+        let errors = parameters.iter().map(|name| format!("{name}_error"));
+        let numbers = parameters.iter().cloned().chain(errors).chain([cost.to_owned()]);
+        let own = [("degrees", "<u4".to_owned()), ("iterations", "<u4".to_owned())];
+        let own = own.into_iter().chain([("status", format!("<U{STATUS}"))]);
+        let word = |is_word: bool| match is_word {
+            true => format!("<U{WORD_WIDTH}"),
+            false => "<f8".to_owned(),
+        };
+        let columns = [("fit".to_owned(), "<u8".to_owned())].into_iter();
+        let columns = columns.chain(numbers.map(|name| (name, "<f8".to_owned())));
+        let columns = columns.chain(own.map(|(name, kind)| (name.to_owned(), kind)));
+        let columns = columns.chain(more.iter().map(|(name, is)| (name.clone(), word(*is))));
         let mut head = Vec::new();
         match format {
             OutcomeFormat::Csv => {
-                let more: String =
-                    more.iter().map(|(name, _)| format!(",{}", quoted(name))).collect();
-                let line = format!("fit,{},degrees,iterations,status{more}\n", names.join(","));
-                head.extend_from_slice(line.as_bytes());
+                let names: Vec<String> = columns.map(|(name, _)| quoted(&name)).collect();
+                writeln!(head, "{}", names.join(","))?;
             }
-            OutcomeFormat::Npy => {
-                let numbers: String =
-                    names.iter().map(|name| format!("('{name}', '<f8'), ")).collect();
-                let kind = |is_word: bool| match is_word {
-                    true => format!("<U{WORD_WIDTH}"),
-                    false => "<f8".to_owned(),
-                };
-                let more =
-                    more.iter().map(|(name, word)| format!(", ('{name}', '{}')", kind(*word)));
-                let more: String = more.collect();
-                let descr = format!(
-                    "[('fit', '<u8'), {numbers}('degrees', '<u4'), ('iterations', '<u4'), ('status', '<U{STATUS}'){more}]"
-                );
-                write_header(&mut head, &descr, &[count])?;
-            }
+            OutcomeFormat::Npy => write_header(&mut head, &npy_fields(columns), &[count])?,
         }
         output.write_all(&head)?;
         Ok(Self { output, format, fit: 0, names: Vec::new(), bytes: Vec::new() })
@@ -83,52 +72,44 @@ impl<W: Write> CurveTable<W> {
     /// Those of writing.
     pub fn write(&mut self, fits: &CurveFits, more: &[AnswerColumn]) -> io::Result<()> {
         self.bytes.clear();
-        let mut text = String::new();
         for row in 0..fits.len() {
             let parameters = fits.parameters.row(row);
             let errors = fits.errors.row(row);
             let numbers = parameters.iter().chain(&errors).chain([&fits.chi2[row]]);
+            let (degrees, iterations) = (fits.degrees[row], fits.iterations[row]);
+            let (bytes, status) = (&mut self.bytes, fits.statuses[row].name());
             match self.format {
                 OutcomeFormat::Csv => {
-                    text.clear();
-                    let mut write = |of: std::fmt::Arguments<'_>| {
-                        let written = text.write_fmt(of);
-                        debug_assert!(written.is_ok(), "writing to a string cannot fail");
-                    };
                     match self.names.get(self.fit).filter(|name| !name.is_empty()) {
-                        Some(name) => write(format_args!("{name}")),
-                        None => write(format_args!("{}", self.fit)),
+                        Some(name) => write!(bytes, "{name}")?,
+                        None => write!(bytes, "{}", self.fit)?,
                     }
                     // Debug formatting is the shortest text that reads back as the same number.
-                    numbers.for_each(|number| write(format_args!(",{number:?}")));
-                    let (degrees, iterations) = (fits.degrees[row], fits.iterations[row]);
-                    write(format_args!(",{degrees},{iterations},{}", fits.statuses[row]));
+                    for number in numbers {
+                        write!(bytes, ",{number:?}")?;
+                    }
+                    write!(bytes, ",{degrees},{iterations},{status}")?;
                     for column in more {
                         match &column.values {
-                            AnswerValues::Numbers(all) if all[row].is_nan() => {
-                                write(format_args!(","));
-                            }
-                            AnswerValues::Numbers(all) => write(format_args!(",{:?}", all[row])),
-                            AnswerValues::Words(all) => write(format_args!(",{}", all[row])),
+                            AnswerValues::Numbers(all) if all[row].is_nan() => bytes.push(b','),
+                            AnswerValues::Numbers(all) => write!(bytes, ",{:?}", all[row])?,
+                            AnswerValues::Words(all) => write!(bytes, ",{}", all[row])?,
                         }
                     }
-                    write(format_args!("\n"));
-                    self.bytes.extend_from_slice(text.as_bytes());
+                    bytes.push(b'\n');
                 }
                 OutcomeFormat::Npy => {
-                    self.bytes.extend_from_slice(&(self.fit as u64).to_le_bytes());
-                    numbers.for_each(|number| self.bytes.extend_from_slice(&number.to_le_bytes()));
-                    self.bytes.extend_from_slice(&fits.degrees[row].to_le_bytes());
-                    self.bytes.extend_from_slice(&fits.iterations[row].to_le_bytes());
-                    put_word(&mut self.bytes, fits.statuses[row].name(), STATUS);
+                    bytes.extend_from_slice(&(self.fit as u64).to_le_bytes());
+                    numbers.for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
+                    bytes.extend_from_slice(&degrees.to_le_bytes());
+                    bytes.extend_from_slice(&iterations.to_le_bytes());
+                    put_word(bytes, status, STATUS);
                     for column in more {
                         match &column.values {
                             AnswerValues::Numbers(all) => {
-                                self.bytes.extend_from_slice(&all[row].to_le_bytes());
+                                bytes.extend_from_slice(&all[row].to_le_bytes());
                             }
-                            AnswerValues::Words(all) => {
-                                put_word(&mut self.bytes, &all[row], WORD_WIDTH);
-                            }
+                            AnswerValues::Words(all) => put_word(bytes, &all[row], WORD_WIDTH),
                         }
                     }
                 }
@@ -142,12 +123,6 @@ impl<W: Write> CurveTable<W> {
     pub fn into_inner(self) -> W {
         self.output
     }
-}
-
-/// A word of an NPY file, of so many letters.
-fn put_word(bytes: &mut Vec<u8>, word: &str, width: usize) {
-    let letters = word.chars().chain(std::iter::repeat('\0')).take(width);
-    bytes.extend(letters.flat_map(|letter| u32::from(letter).to_le_bytes()));
 }
 
 /// Refuses answers whose columns have the name of another one.

@@ -6,17 +6,21 @@ use serde::ser::{SerializeMap, Serializer};
 
 use super::{Listener, Note};
 use crate::psf::PsfFitter;
-use crate::{Estimator, Fitter, StatusCounts};
+use crate::{Backend, Estimator, Fitter, InstructionSet, StatusCounts};
 
 /// The backend of a fitter in words.
 pub fn backend(fitter: &Fitter) -> String {
-    let threads = fitter.threads();
     let devices = devices(fitter);
-    match (fitter.instruction_set(), devices.is_empty()) {
-        (_, false) => format!("gpu backend ({})", devices.join(", ")),
-        (Some(set), _) => format!("{} backend ({set}), {threads} threads", fitter.backend()),
-        (None, _) => format!("{} backend, {threads} threads", fitter.backend()),
+    if devices.is_empty() {
+        return on_cpu(fitter.backend(), fitter.instruction_set(), fitter.threads());
     }
+    format!("gpu backend ({})", devices.join(", "))
+}
+
+/// A backend that has no devices, in words.
+fn on_cpu(backend: Backend, set: Option<InstructionSet>, threads: usize) -> String {
+    let set = set.map(|set| format!(" ({set})")).unwrap_or_default();
+    format!("{backend} backend{set}, {threads} threads")
 }
 
 /// The names of the GPUs in use.
@@ -32,10 +36,7 @@ fn devices(_: &Fitter) -> Vec<String> {
 
 /// The backend that fits with a measured PSF, in words.
 pub fn psf_backend(fitter: &PsfFitter) -> String {
-    match fitter.instruction_set() {
-        Some(set) => format!("{} backend ({set}), {} threads", fitter.backend(), fitter.threads()),
-        None => format!("{} backend, {} threads", fitter.backend(), fitter.threads()),
-    }
+    on_cpu(fitter.backend(), fitter.instruction_set(), fitter.threads())
 }
 
 /// Fits per second in words.

@@ -1,5 +1,6 @@
 //! Tables of outcomes: what those of windows and of curves have in common, and the rows of those of windows.
 
+use std::fmt::Display;
 use std::io;
 use std::path::Path;
 
@@ -166,4 +167,16 @@ fn put<const N: usize>(room: &mut &mut [u8], bytes: [u8; N]) {
         *to = bytes;
         *room = rest;
     }
+}
+
+/// The description of a structured array of NPY with fields of these names and types, such as `<f8`.
+pub(super) fn npy_fields(fields: impl IntoIterator<Item = (impl Display, impl Display)>) -> String {
+    let fields = fields.into_iter().map(|(name, kind)| format!("('{name}', '{kind}')"));
+    format!("[{}]", fields.collect::<Vec<_>>().join(", "))
+}
+
+/// Appends a word as an NPY file has it, of so many letters.
+pub(super) fn put_word(bytes: &mut Vec<u8>, word: &str, width: usize) {
+    let letters = word.chars().chain(std::iter::repeat('\0')).take(width);
+    bytes.extend(letters.flat_map(|letter| u32::from(letter).to_le_bytes()));
 }

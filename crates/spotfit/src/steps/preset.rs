@@ -22,6 +22,7 @@
 use std::io::Read;
 use std::path::Path;
 
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::StepError;
@@ -93,12 +94,7 @@ impl Preset {
     /// # Errors
     /// [`StepError::Input`].
     pub fn parse(name: &str, text: &str) -> Result<Self, StepError> {
-        let table = DeTable::parse(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start).min(text.len());
-            let line = text.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
-            let reason = error.message().trim().replace('\n', ", ");
-            StepError::input(name, format!("line {line}: {reason}"))
-        })?;
+        let table = table_of(name, text)?;
         let mut values: Vec<(usize, String, PresetValue)> = Vec::new();
         for (key, value) in table.get_ref() {
             // Python's names are known here, too.
@@ -184,6 +180,16 @@ pub fn nearest<'a>(
     };
     let known = known.into_iter().map(|known| (known, near(known)));
     known.max_by(|one, other| one.1.total_cmp(&other.1))
+}
+
+/// Reads the text of a TOML file; errors have this name, and the line.
+pub(super) fn table_of<'a>(name: &str, text: &'a str) -> Result<Spanned<DeTable<'a>>, StepError> {
+    DeTable::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start).min(text.len());
+        let line = text.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
+        let reason = error.message().trim().replace('\n', ", ");
+        StepError::input(name, format!("line {line}: {reason}"))
+    })
 }
 
 /// A number or text.

@@ -337,8 +337,13 @@ impl PixelScale {
 
     /// The side of a pixel of a movie in nanometres, if it is known.
     pub fn of(self, movie: &Movie) -> Option<f64> {
+        self.or(movie.axes().pixel_size.map(|size| size.nanometres))
+    }
+
+    /// The same of a movie that says this.
+    pub(crate) fn or(self, said: Option<f64>) -> Option<f64> {
         match self {
-            Self::OfMovie => movie.axes().pixel_size.map(|size| size.nanometres),
+            Self::OfMovie => said,
             Self::Nanometres(size) => Some(size),
             Self::Unknown => None,
         }

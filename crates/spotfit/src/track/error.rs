@@ -3,7 +3,7 @@
 use fit_core::ArgumentError;
 use fit_cpu::BatchError;
 
-use super::Doubt;
+use super::{Doubt, FrameView};
 use crate::OutOfRange;
 use crate::backend::FitError;
 use crate::detect::DetectError;
@@ -70,6 +70,13 @@ pub enum TrackError {
         /// What is wrong; `None` if there is no room for a window.
         doubt: Option<Doubt>,
     },
+}
+
+impl TrackError {
+    /// A frame does not have as many pixels as its sides say.
+    pub(super) fn pixels(frame: FrameView<'_>) -> Self {
+        Self::Pixels { width: frame.width, height: frame.height, pixels: frame.len() }
+    }
 }
 
 fn reason(doubt: Option<Doubt>) -> &'static str {

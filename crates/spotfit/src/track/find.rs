@@ -85,7 +85,7 @@ fn detected(
     let detector = detector.with_false_rate(options.false_rate, &camera)?;
     let candidates = match frame.visit(Detect(&detector)) {
         Some(candidates) => candidates?,
-        None => return Err(pixels(frame)),
+        None => return Err(TrackError::pixels(frame)),
     };
     let mut look = Look::new(size, options, candidates.len())?;
     let side = options.box_size;
@@ -132,11 +132,6 @@ fn detected(
     sort_by(&mut beads, |one, other| unsure(one).total_cmp(&unsure(other)));
     beads.truncate(most);
     Ok(beads)
-}
-
-/// That a frame does not have as many pixels as its sides say.
-pub(super) fn pixels(frame: FrameView<'_>) -> TrackError {
-    TrackError::Pixels { width: frame.width, height: frame.height, pixels: frame.len() }
 }
 
 struct Detect<'a>(&'a Detector);

@@ -15,6 +15,17 @@ pub enum FramePixels<'a> {
     F32(&'a [f32]),
 }
 
+/// Does the same with pixels of each type.
+macro_rules! of_each {
+    ($of:expr, $pixels:ident => $does:expr) => {
+        match $of {
+            FramePixels::U8($pixels) => $does,
+            FramePixels::U16($pixels) => $does,
+            FramePixels::F32($pixels) => $does,
+        }
+    };
+}
+
 /// A borrowed frame.
 ///
 /// Nothing is checked here: [`Tracker`](super::Tracker) says what it thinks of a frame whose pixels are not as many as its
@@ -52,11 +63,7 @@ impl<'a> FrameView<'a> {
 
     /// How many pixels there are in memory.
     pub fn len(&self) -> usize {
-        match self.pixels {
-            FramePixels::U8(pixels) => pixels.len(),
-            FramePixels::U16(pixels) => pixels.len(),
-            FramePixels::F32(pixels) => pixels.len(),
-        }
+        of_each!(self.pixels, pixels => pixels.len())
     }
 
     /// Whether there is no pixel.
@@ -74,26 +81,13 @@ impl<'a> FrameView<'a> {
     where
         'a: 'w,
     {
-        struct Cut<'w>(Size, &'w [Corner]);
-        impl<'w> Cut<'w> {
-            fn of<P: Pixel>(
-                self,
-                shape: (usize, usize),
-                pixels: &'w [P],
-            ) -> Option<AnyWindows<'w>> {
-                let frame = ArrayView3::from_shape((1, shape.1, shape.0), pixels).ok()?;
-                Some(Windows::cuts(frame, self.0, self.1).into())
-            }
-        }
         if !self.is_whole() {
             return None;
         }
-        let (shape, cut) = ((self.width, self.height), Cut(size, corners));
-        match self.pixels {
-            FramePixels::U8(pixels) => cut.of(shape, pixels),
-            FramePixels::U16(pixels) => cut.of(shape, pixels),
-            FramePixels::F32(pixels) => cut.of(shape, pixels),
-        }
+        let shape = (1, self.height, self.width);
+        of_each!(self.pixels, pixels => {
+            Some(Windows::cuts(ArrayView3::from_shape(shape, pixels).ok()?, size, corners).into())
+        })
     }
 
     /// Does work with the pixels in their own type; `None` for a frame that is not whole.
@@ -102,10 +96,8 @@ impl<'a> FrameView<'a> {
             return None;
         }
         let shape = (self.height, self.width);
-        Some(match self.pixels {
-            FramePixels::U8(pixels) => visitor.visit(ArrayView2::from_shape(shape, pixels).ok()?),
-            FramePixels::U16(pixels) => visitor.visit(ArrayView2::from_shape(shape, pixels).ok()?),
-            FramePixels::F32(pixels) => visitor.visit(ArrayView2::from_shape(shape, pixels).ok()?),
+        of_each!(self.pixels, pixels => {
+            Some(visitor.visit(ArrayView2::from_shape(shape, pixels).ok()?))
         })
     }
 }

@@ -122,11 +122,7 @@ impl Look {
     pub(super) fn run(&mut self, frame: FrameView<'_>, estimate: bool) -> Result<(), TrackError> {
         let Self { size, fitter, map, deep, beads, corners, starts, heights, fits, errors, .. } =
             self;
-        let windows = frame.windows(*size, corners).ok_or(TrackError::Pixels {
-            width: frame.width,
-            height: frame.height,
-            pixels: frame.len(),
-        })?;
+        let windows = frame.windows(*size, corners).ok_or_else(|| TrackError::pixels(frame))?;
         let windows: AnyWindows<'_> = match map {
             Some(map) => windows.with_map(map),
             None => windows,

@@ -119,7 +119,7 @@ impl Tracker {
     pub fn new(reference: FrameView<'_>, options: &TrackOptions) -> Result<Self, TrackError> {
         let size = Size::new(reference.width, reference.height);
         if !reference.is_whole() {
-            return Err(find::pixels(reference));
+            return Err(TrackError::pixels(reference));
         }
         options.validate(size)?;
         let sights = find::beads(reference, options)?;

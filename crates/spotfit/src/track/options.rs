@@ -80,41 +80,50 @@ impl Smooth {
 fit_core::__options! {
     /// How drift is tracked.
     #[derive(Clone, Debug)]
+    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
+    #[cfg_attr(feature = "clap", derive(clap::Args))]
     #[non_exhaustive]
     pub struct TrackOptions {
         /// Side of the windows in pixels; default 9. Range: an odd number from 5 to 63.
-        pub box_size(const with_box_size): usize = 9,
+        pub box_size(const with_box_size) skip[]: usize = 9,
         /// Which spots are the beads; by default up to 32.
-        pub beads(with_beads): TrackBeads = TrackBeads::Auto(32),
-        /// False spots per million pixels when beads are looked for ([`Detector::with_false_rate`](crate::detect::Detector::with_false_rate)); default 1.
-        pub false_rate(const with_false_rate): f64 = crate::detect::DEFAULT_FALSE_RATE,
+        pub beads(with_beads) skip[]: TrackBeads = TrackBeads::Auto(32),
+        /// How many false beads may be found in a million pixels of noise alone.
+        pub false_rate(const with_false_rate) default_value_t[help_heading = "Beads", long, value_name = "R"]: f64 = crate::detect::DEFAULT_FALSE_RATE,
         /// The camera. Errors and maximum likelihood need it.
-        pub camera(const with_camera): Camera = Camera::default(),
-        /// Offset, gain and read noise of each pixel, in place of the camera's.
-        pub map(with_map): Option<Arc<CameraMap>> = None,
+        pub camera(const with_camera) skip[]: Camera = Camera::default(),
+        /// Offset, gain and read noise of each pixel, in place of the camera's. They are not serialized.
+        #[cfg_attr(feature = "serde", serde(skip))]
+        pub map(with_map) skip[]: Option<Arc<CameraMap>> = None,
         /// The fit: any shape but [`Shape::GivenSigma`], any estimator, in the lanes of the given instruction set, on the calling
         /// thread. Its camera must be none, and the backend [`Backend::Auto`] or [`Backend::Cpu`].
-        pub fitter(with_fitter): FitterOptions = FitterOptions::default(),
+        pub fitter(with_fitter) skip[]: FitterOptions = FitterOptions::default(),
         /// What a bead must be like.
-        pub gates(const with_gates): Gates = Gates::default(),
-        /// How far from its expected place a bead that is gone is looked for, in pixels; default 8. Range: 1 to 64.
-        pub reach(const with_reach): usize = 8,
-        /// After so many frames a bead is lost; default 20. Range: 1 to 10⁶.
-        pub patience(const with_patience): u32 = 20,
+        pub gates(const with_gates) skip[]: Gates = Gates::default(),
+        /// How far from its expected place a bead that is gone is looked for, in pixels.
+        ///
+        /// Range: 1 to 64.
+        pub reach(const with_reach) default_value_t[help_heading = "Beads", long, value_name = "PX"]: usize = 8,
+        /// A bead that was not seen in so many frames is lost, and looked for in the whole frame.
+        ///
+        /// Range: 1 to 10⁶.
+        pub patience(const with_patience) default_value_t[help_heading = "Beads", long, value_name = "FRAMES"]: u32 = 20,
         /// How the drift is smoothed over time.
-        pub smooth(const with_smooth): Smooth = Smooth::None,
-        /// Whether the sample may turn.
-        pub rotation(const with_rotation): bool = false,
-        /// Whether the sample may grow or shrink.
-        pub scale(const with_scale): bool = false,
-        /// Finds heights from the two widths: the shape must be [`Shape::Elliptical`].
-        pub calibration(with_calibration): Option<Arc<Finder>> = None,
+        pub smooth(const with_smooth) skip[]: Smooth = Smooth::None,
+        /// The sample may turn; without this it only moves.
+        pub rotation(const with_rotation)[help_heading = "Drift", long]: bool = false,
+        /// The sample may grow or shrink.
+        pub scale(const with_scale)[help_heading = "Drift", long]: bool = false,
+        /// Finds heights from the two widths: the shape must be [`Shape::Elliptical`]. It is not serialized.
+        #[cfg_attr(feature = "serde", serde(skip))]
+        pub calibration(with_calibration) skip[]: Option<Arc<Finder>> = None,
         /// Finds places and heights with a measured PSF, by maximum likelihood, from where the fit of the shape says; there must be no
-        /// calibration. It takes some ten microseconds for each bead.
-        pub psf(with_psf): Option<Arc<Psf>> = None,
+        /// calibration. It takes some ten microseconds for each bead. It is not serialized.
+        #[cfg_attr(feature = "serde", serde(skip))]
+        pub psf(with_psf) skip[]: Option<Arc<Psf>> = None,
         /// Whether [`Tracker::update`](super::Tracker::update) looks at the clock to say how long it took; default true. On Linux
         /// that is no system call where the clock is read from the processor.
-        pub clock(const with_clock): bool = true,
+        pub clock(const with_clock) skip[]: bool = true,
     }
 }
 

@@ -115,9 +115,9 @@ impl TrackWords {
         }
         let fit = FitterOptions::from(self.spot.shaped(Options::default()));
         let options = self.options.clone();
+        let fitter = fit.with_instruction_set(self.instruction_set);
+        let tracker = options.tracker.clone().with_smooth(self.smooth()?).with_fitter(fitter);
         let options = options
-            .with_smooth(self.smooth()?)
-            .with_fitter(fit.with_instruction_set(self.instruction_set))
             .with_fixed_sigma(self.spot.fixed_sigma.clone())
             .with_estimator(self.spot.estimator)
             .with_camera(camera)
@@ -130,6 +130,6 @@ impl TrackWords {
                 TrackBeads::At(places(&table, options.pixel_size_of(of_source)?)?)
             }
         };
-        Ok(options.with_beads(beads))
+        Ok(options.with_tracker(tracker.with_beads(beads)))
     }
 }

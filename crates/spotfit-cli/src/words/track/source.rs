@@ -13,7 +13,7 @@ use crate::words::movie_options::MovieArguments;
 use spotfit::movie::FollowOptions;
 use spotfit::ring::RingOptions;
 use spotfit::steps::Stack;
-use spotfit::steps::track::{FollowedFrames, FrameSource, MovieFrames, RawFrames, RingFrames};
+use spotfit::steps::track::{FrameSource, LiveFrames, MovieFrames, RingFrames};
 
 /// How often to look whether a movie has grown.
 const LOOK: Duration = Duration::from_millis(2);
@@ -86,7 +86,7 @@ impl SourceWords {
                 "--frame must say how large the frames on standard input are, as in 512x512:u16";
             let format = frame_format(frame.as_deref())?;
             let format = format.ok_or_else(|| CliError::Other(reason.to_owned()))?;
-            let frames = RawFrames::new("standard input", io::stdin(), format)?;
+            let frames = LiveFrames::raw("standard input", io::stdin(), format)?;
             return Ok(Opened { frames: Box::new(frames), files: Vec::new() });
         }
         if let Some(ring) = ring {
@@ -101,7 +101,7 @@ impl SourceWords {
         if let Some(path) = source.to_str().and_then(|source| source.strip_prefix("follow:")) {
             no_rate()?;
             let options = FollowOptions::default().with_idle(idle).with_poll(LOOK);
-            let frames = FollowedFrames::new(Path::new(path), &movie.options()?, &options)?;
+            let frames = LiveFrames::follow(Path::new(path), &movie.options()?, &options)?;
             return Ok(Opened { frames: Box::new(frames), files: vec![PathBuf::from(path)] });
         }
         if let Some(rate) = source.to_str().and_then(|source| source.strip_prefix("simulated:")) {

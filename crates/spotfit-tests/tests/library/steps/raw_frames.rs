@@ -2,7 +2,7 @@
 
 use std::io;
 
-use spotfit::steps::track::{Arrived, FrameFormat, FrameSource, RawFrames};
+use spotfit::steps::track::{Arrived, FrameFormat, FrameSource, LiveFrames};
 use spotfit::track::FramePixels;
 
 fn format() -> FrameFormat {
@@ -13,7 +13,7 @@ fn format() -> FrameFormat {
 #[test]
 fn frames_come_in_order() {
     let bytes: Vec<u8> = (0..50_u16).flat_map(|number| number.to_le_bytes().repeat(6)).collect();
-    let mut frames = RawFrames::new("stream", io::Cursor::new(bytes), format()).unwrap();
+    let mut frames = LiveFrames::raw("stream", io::Cursor::new(bytes), format()).unwrap();
     let mut next = 0;
     loop {
         match frames.next().unwrap() {
@@ -35,7 +35,7 @@ fn frames_come_in_order() {
 /// Proves that bytes at the end that are no whole frame are an error that says how many, with the format.
 #[test]
 fn a_wrong_format_is_told() {
-    let mut frames = RawFrames::new("stream", io::Cursor::new(vec![0; 31]), format()).unwrap();
+    let mut frames = LiveFrames::raw("stream", io::Cursor::new(vec![0; 31]), format()).unwrap();
     let error = loop {
         match frames.next() {
             Ok(Arrived::End) => panic!("no error"),

@@ -6,17 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use super::hearing::Hearing;
-use super::listener::{BatchListener, BatchProgress};
+use super::listener::BatchListener;
 use super::options::BatchOptions;
 use super::plan::Planner;
 use super::report::{BatchReport, MovieOutcome, Outcome};
 use super::run::{clean, prepare};
-use super::shared::{Batch, Done, ToDo, lock};
-use super::summary;
+use super::shared::{Batch, ToDo, lock};
 use super::task::{Method, Task};
 use crate::movie::{FollowOptions, is_read_complete, last_change, movies_in};
-use crate::output::OutputError;
 use crate::output::paths::{same, shown};
 use crate::record::Record;
 use crate::steps::StepError;
@@ -43,7 +40,7 @@ pub fn follow(
     // Whatever is wrong with the folder is said before any work is done.
     look(folder)?;
     prepare(options)?;
-    let batch = Batch::new(options, listener, 0);
+    let batch = Batch::new(options, listener);
     let begin = Instant::now();
     let arrivals = Mutex::new(Arrivals {
         folder,
@@ -58,33 +55,20 @@ pub fn follow(
         busy: 0,
         since: begin,
     });
-    let done: Done = Mutex::new((Vec::new(), BatchProgress::default()));
     let failed = Mutex::new(None);
-    let work = || {
-        let error = batch.arriving(&arrivals, &done).err();
+    let mut outcomes = batch.in_threads(usize::MAX, &|| {
+        let error = batch.arriving(&arrivals).err();
         let mut failed = lock(&failed);
         *failed = failed.take().or(error);
-    };
-    thread::scope(|scope| {
-        for _ in 1..options.jobs {
-            // Where there can be no more threads, those that there are do the work.
-            let _ = thread::Builder::new().spawn_scoped(scope, work);
-        }
-        work();
-    });
-    listener.end();
-    batch.go_on()?;
+    })?;
     if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(error);
     }
-    let (mut outcomes, _) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     sort_by_key(&mut outcomes, |(index, _)| *index);
-    let Arrivals { tasks, .. } = arrivals.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let tasks = std::mem::take(&mut lock(&arrivals).tasks);
     let movies =
         outcomes.into_iter().map(|(index, outcome)| MovieOutcome::new(&tasks[index], outcome));
-    let movies: Vec<MovieOutcome> = movies.collect();
-    summary::write(&options.summary(), &movies, &mut || !listener.is_cancelled())?;
-    Ok(BatchReport::new(movies, begin.elapsed()))
+    batch.report(movies.collect(), begin)
 }
 
 /// The movies of a folder.
@@ -199,7 +183,7 @@ impl Arrivals<'_> {
 
 impl Batch<'_> {
     /// Localizes movies as they come.
-    fn arriving(&self, arrivals: &Mutex<Arrivals<'_>>, done: &Done) -> Result<(), StepError> {
+    fn arriving(&self, arrivals: &Mutex<Arrivals<'_>>) -> Result<(), StepError> {
         while !self.listener.is_cancelled() {
             let (next, refused, over) = {
                 let mut arrivals = lock(arrivals);
@@ -210,13 +194,13 @@ impl Batch<'_> {
             };
             for (index, task, reason) in refused {
                 self.listener.tell(task.movie(), &reason);
-                let mut done = lock(done);
-                done.1.done += 1;
-                done.0.push((index, Outcome::Failed(reason)));
+                let (outcomes, progress) = &mut *lock(&self.done);
+                progress.done += 1;
+                outcomes.push((index, Outcome::Failed(reason)));
             }
             match next {
                 Some((index, task)) => {
-                    self.arrived(index, &task, arrivals, done);
+                    self.arrived(index, &task, arrivals);
                     let mut arrivals = lock(arrivals);
                     arrivals.busy -= 1;
                     arrivals.since = Instant::now();
@@ -229,28 +213,18 @@ impl Batch<'_> {
     }
 
     /// Localizes a movie that has come.
-    fn arrived(&self, index: usize, task: &Task, arrivals: &Mutex<Arrivals<'_>>, done: &Done) {
-        let hearing = Hearing::new(self, task, done);
-        let progress = |more: usize, finished: bool| {
+    fn arrived(&self, index: usize, task: &Task, arrivals: &Mutex<Arrivals<'_>>) {
+        let count = || {
             let movies = lock(arrivals).tasks.len();
-            let mut done = lock(done);
-            let progress = &mut done.1;
+            let progress = &mut lock(&self.done).1;
             (progress.movies, progress.to_do) = (movies, movies);
-            progress.done += more;
-            progress.finished += usize::from(finished);
-            self.listener.progress(&self.counted(*progress));
+            *progress
         };
-        progress(0, false);
+        self.tell_progress(count());
         let to_do = ToDo { index, task, seen: task.stamp() };
-        let outcome = match self.alone(to_do, &hearing, true) {
-            Err(StepError::Cancelled | StepError::Output(OutputError::Interrupted)) | Ok(None) => {
-                return;
-            }
-            Ok(Some(outcome)) => outcome,
-            Err(error) => Outcome::Failed(self.told(task, error)),
-        };
-        let finished = !matches!(outcome, Outcome::Failed(_));
-        lock(done).0.push((index, outcome));
-        progress(1, finished);
+        if let Ok(Some(outcome)) = self.alone(to_do, true) {
+            count();
+            self.ended(index, outcome);
+        }
     }
 }

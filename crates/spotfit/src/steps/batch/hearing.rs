@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering;
 
-use super::shared::{Batch, Done, lock};
+use super::shared::{Batch, lock};
 use super::task::Task;
 use crate::steps::localize::{Hears, Topic};
 use crate::steps::{Listener, Note};
@@ -12,15 +12,14 @@ use crate::steps::{Listener, Note};
 pub(super) struct Hearing<'a> {
     batch: &'a Batch<'a>,
     task: &'a Task,
-    done: &'a Done,
     /// Frames and localizations that the batch knows of.
     seen: Cell<(u64, u64)>,
     warnings: RefCell<Vec<String>>,
 }
 
 impl<'a> Hearing<'a> {
-    pub(super) fn new(batch: &'a Batch<'a>, task: &'a Task, done: &'a Done) -> Self {
-        Self { batch, task, done, seen: Cell::new((0, 0)), warnings: RefCell::default() }
+    pub(super) fn new(batch: &'a Batch<'a>, task: &'a Task) -> Self {
+        Self { batch, task, seen: Cell::new((0, 0)), warnings: RefCell::default() }
     }
 
     /// The warnings so far, each in one line.
@@ -48,7 +47,7 @@ impl Listener for Hearing<'_> {
         self.seen.set((frames, localizations));
         let more = localizations.saturating_sub(before);
         self.batch.localizations.fetch_add(more, Ordering::Relaxed);
-        self.batch.listener.progress(&self.batch.counted(lock(self.done).1));
+        self.batch.tell_progress(lock(&self.batch.done).1);
     }
 
     fn note(&self, note: &Note) {

@@ -19,7 +19,7 @@ mod task;
 
 pub use follow::follow;
 pub use listener::{BatchListener, BatchProgress};
-pub use options::{BatchOptions, Shard, ShardError};
+pub use options::{BatchOptions, Shard};
 pub use plan::{Planner, Wrong};
 pub use report::{BatchReport, MovieOutcome};
 pub use run::run;

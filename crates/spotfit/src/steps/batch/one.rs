@@ -21,8 +21,17 @@ const LOOK: Duration = Duration::from_millis(50);
 
 impl Batch<'_> {
     /// Localizes a movie, or takes what another process has made of it since. Nothing if one is at it, unless it is waited for,
-    /// as on the second try.
-    pub(super) fn alone(
+    /// as on the second try. An error ends the batch.
+    pub(super) fn alone(&self, movie: ToDo<'_>, wait: bool) -> Result<Option<Outcome>, StepError> {
+        match self.locked(movie, &Hearing::new(self, movie.task), wait) {
+            Err(error) if !is_end(&error) => {
+                Ok(Some(Outcome::Failed(self.told(movie.task, error))))
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn locked(
         &self,
         ToDo { task, seen, .. }: ToDo<'_>,
         hearing: &Hearing<'_>,
@@ -49,9 +58,7 @@ impl Batch<'_> {
             Standing::Refused(reason) if !overwrite => return Err(StepError::Refused(reason)),
             Standing::ToFit | Standing::Refused(_) => match self.one(task, hearing) {
                 Ok((counts, stages)) => Outcome::Fitted(counts, stages),
-                Err(StepError::Cancelled | StepError::Output(OutputError::Interrupted)) => {
-                    return Err(StepError::Cancelled);
-                }
+                Err(error) if is_end(&error) => return Err(error),
                 Err(error) => Outcome::Failed(self.failed(task, hearing, error)),
             },
         };
@@ -62,7 +69,7 @@ impl Batch<'_> {
 
     /// Localizes a movie.
     fn one(&self, task: &Task, hearing: &Hearing<'_>) -> Result<(Counts, StageTimes), StepError> {
-        let method = task.method();
+        let method = &task.method;
         let follow = task.follow();
         let movie = match follow {
             Some(follow) => Stack::follow(task.path(), &method.movie, follow)?,
@@ -120,10 +127,15 @@ impl Batch<'_> {
     }
 }
 
+/// Whether this is the end of the batch.
+fn is_end(error: &StepError) -> bool {
+    matches!(error, StepError::Cancelled | StepError::Output(OutputError::Interrupted))
+}
+
 /// Refuses a table that would replace what its movie is read from.
 fn refuse_replacing(task: &Task, movie: &Stack) -> Result<(), StepError> {
     let beside = ["yaml", "inf"].map(|ending| task.path().with_extension(ending));
-    let named: Vec<_> = task.method().options.files().into_iter().map(|(_, file)| file).collect();
+    let named: Vec<_> = task.method.options.files().into_iter().map(|(_, file)| file).collect();
     for output in task.tables() {
         let inputs = movie.files().iter().chain(&beside).chain(&named);
         if inputs.into_iter().any(|input| same(input, &output)) {

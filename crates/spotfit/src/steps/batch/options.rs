@@ -69,20 +69,15 @@ impl Shard {
     }
 }
 
-/// A text is no part of several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it is not I/N with 1 <= I <= N")]
-pub struct ShardError;
-
 /// As in `2/5`.
 impl FromStr for Shard {
-    type Err = ShardError;
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, ShardError> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         let numbers = text.split_once('/').and_then(|(number, of)| {
             let (number, of): (usize, usize) = (number.parse().ok()?, of.parse().ok()?);
             (1..=of).contains(&number).then_some(Self { number, of })
         });
-        numbers.ok_or(ShardError)
+        numbers.ok_or("it is not I/N with 1 <= I <= N")
     }
 }

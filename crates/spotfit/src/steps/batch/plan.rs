@@ -173,7 +173,7 @@ fn inputs<'t>(
             let file = task.path().with_extension(ending);
             add(&file, format!("what stands beside the movie of line {number}"));
         }
-        for (option, file) in task.method().options.files() {
+        for (option, file) in task.method.options.files() {
             add(&file, format!("the file of `{option}` of line {number}"));
         }
     }

@@ -51,7 +51,7 @@ impl MovieOutcome {
             Outcome::Failed(error) => (None, None, Some(error)),
         };
         let (movie, output, now) = (task.movie().to_owned(), task.file(), stages.is_some());
-        let record = Record::read(task.record()).ok().flatten();
+        let record = Record::read(&task.record).ok().flatten();
         let warnings = record.map_or(Vec::new(), |record| record.warnings);
         Self { movie, output, now, counts, stages, error, warnings }
     }

@@ -3,12 +3,10 @@
 use std::borrow::Borrow;
 use std::fs;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::time::Instant;
 
-use super::hearing::Hearing;
 use super::listener::{BatchListener, BatchProgress};
 use super::options::BatchOptions;
 use super::report::{BatchReport, MovieOutcome, Outcome};
@@ -32,7 +30,7 @@ pub fn run(
     let seen: Vec<Stamp> = tasks.iter().map(Task::stamp).collect();
     prepare(options)?;
     clean(&options.out, tasks, &summary);
-    let batch = Batch::new(options, listener, tasks.len());
+    let batch = Batch::new(options, listener);
     let standing = |task: &Task| match task.standing() {
         _ if options.overwrite => None,
         Standing::Finished(counts) => Some(Outcome::Finished(counts)),
@@ -49,15 +47,15 @@ pub fn run(
         .collect();
     let finished = outcomes.iter().flatten().filter(|done| matches!(done, Outcome::Finished(_)));
     let finished = finished.count();
-    for (index, outcome) in batch.all(&to_do, finished) {
+    let (movies, to_look_at) = (tasks.len(), to_do.len());
+    let progress = BatchProgress { movies, finished, to_do: to_look_at, ..Default::default() };
+    lock(&batch.done).1 = progress;
+    for (index, outcome) in batch.all(&to_do)? {
         outcomes[index] = Some(outcome);
     }
-    batch.go_on()?;
     let ended = tasks.iter().zip(outcomes);
-    let movies: Vec<MovieOutcome> =
-        ended.filter_map(|(task, outcome)| Some(MovieOutcome::new(task, outcome?))).collect();
-    summary::write(&summary, &movies, &mut || !listener.is_cancelled())?;
-    Ok(BatchReport::new(movies, begin.elapsed()))
+    let ended = ended.filter_map(|(task, outcome)| Some(MovieOutcome::new(task, outcome?)));
+    batch.report(ended.collect(), begin)
 }
 
 /// Makes the folder of the tables, unless its summary is somebody else's.
@@ -81,49 +79,25 @@ pub(super) fn clean<T: Borrow<Task>>(out: &Path, tasks: &[T], summary: &Path) {
 
 impl Batch<'_> {
     /// Localizes movies until all are done or the listener ends it.
-    fn all(&self, to_do: &[ToDo<'_>], finished: usize) -> Vec<(usize, Outcome)> {
-        let progress = BatchProgress {
-            movies: self.movies,
-            finished,
-            to_do: to_do.len(),
-            ..BatchProgress::default()
-        };
-        self.listener.progress(&progress);
+    fn all(&self, to_do: &[ToDo<'_>]) -> Result<Vec<(usize, Outcome)>, StepError> {
+        self.tell_progress(lock(&self.done).1);
         let next = AtomicUsize::new(0);
-        let done = Mutex::new((Vec::new(), progress));
         // Those that another process is at: whoever has nothing else to do waits for one of them.
         let later = Mutex::new(Vec::new());
-        let work = || loop {
-            let first = to_do.get(next.fetch_add(1, Ordering::Relaxed)).copied();
-            let again = first.is_none().then(|| lock(&later).pop()).flatten();
-            let (wait, Some(movie)) = (first.is_none(), first.or(again)) else { return };
-            if self.listener.is_cancelled() {
-                return;
-            }
-            let hearing = Hearing::new(self, movie.task, &done);
-            let outcome = match self.alone(movie, &hearing, wait) {
-                Err(StepError::Cancelled | StepError::Output(OutputError::Interrupted)) => return,
-                Ok(None) => {
-                    lock(&later).push(movie);
-                    continue;
+        self.in_threads(to_do.len(), &|| {
+            loop {
+                let first = to_do.get(next.fetch_add(1, Ordering::Relaxed)).copied();
+                let again = first.is_none().then(|| lock(&later).pop()).flatten();
+                let (wait, Some(movie)) = (first.is_none(), first.or(again)) else { return };
+                if self.listener.is_cancelled() {
+                    return;
                 }
-                Ok(Some(outcome)) => outcome,
-                Err(error) => Outcome::Failed(self.told(movie.task, error)),
-            };
-            let mut done = lock(&done);
-            done.1.finished += usize::from(!matches!(outcome, Outcome::Failed(_)));
-            done.1.done += 1;
-            self.listener.progress(&self.counted(done.1));
-            done.0.push((movie.index, outcome));
-        };
-        thread::scope(|scope| {
-            for _ in 1..self.options.jobs.min(to_do.len()) {
-                // Where there can be no more threads, those that there are do the work.
-                let _ = thread::Builder::new().spawn_scoped(scope, work);
+                match self.alone(movie, wait) {
+                    Err(_) => return,
+                    Ok(None) => lock(&later).push(movie),
+                    Ok(Some(outcome)) => self.ended(movie.index, outcome),
+                }
             }
-            work();
-        });
-        self.listener.end();
-        done.into_inner().unwrap_or_else(PoisonError::into_inner).0
+        })
     }
 }

@@ -57,8 +57,8 @@ pub struct Task {
     movie: String,
     path: PathBuf,
     output: PathBuf,
-    record: PathBuf,
-    method: Arc<Method>,
+    pub(super) record: PathBuf,
+    pub(super) method: Arc<Method>,
     /// How it is followed, if it may still be being written.
     follow: Option<FollowOptions>,
 }
@@ -125,14 +125,6 @@ impl Task {
     /// The table.
     pub fn output(&self) -> &Path {
         &self.output
-    }
-
-    pub(super) fn record(&self) -> &Path {
-        &self.record
-    }
-
-    pub(super) fn method(&self) -> &Method {
-        &self.method
     }
 
     /// The name of the table's file.

@@ -10,6 +10,7 @@ use crate::psf::{
 };
 use crate::steps::fitted::warn_of_camera;
 use crate::steps::stack::Stack;
+use crate::steps::words::go_on;
 use crate::steps::{Listener, Note, StepError};
 use crate::{Camera, CameraMap, Estimator, OutOfRange};
 
@@ -123,9 +124,7 @@ fn each_block(
 ) -> Result<(), StepError> {
     let movie = stack.movie()?;
     for block in movie.blocks(..) {
-        if listener.is_cancelled() {
-            return Err(StepError::Cancelled);
-        }
+        go_on(listener)?;
         let failed = |source| StepError::Movie { name: stack.name().to_owned(), source };
         let block = block.map_err(failed)?;
         let first = block.first;

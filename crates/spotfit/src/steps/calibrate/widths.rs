@@ -10,7 +10,7 @@ use crate::astigmatism::calibrate::{
 use crate::link::{LinkOptions, link};
 use crate::localize::{Localization, LocalizeOptions, Localizer};
 use crate::steps::stack::Stack;
-use crate::steps::words::counted_or_none;
+use crate::steps::words::{counted_or_none, go_on};
 use crate::steps::{Listener, Note, StepError};
 use crate::{CameraMap, Elliptical, FitterOptions, Shape};
 use spotfit_files::private::sort_by_key;
@@ -201,9 +201,7 @@ fn slices_of(
     let mut found: Vec<Localization> = Vec::new();
     let blocks = localizer.localize(movie, ..).map_err(StepError::localize(None))?;
     for block in blocks {
-        if listener.is_cancelled() {
-            return Err(StepError::Cancelled);
-        }
+        go_on(listener)?;
         found.extend(block.map_err(StepError::localize(Some(stack.name())))?);
     }
     let z = options.stack.heights(frames);

@@ -2,9 +2,8 @@
 
 use ndarray::{Array2, Zip};
 
-use super::middle::spread;
 use super::moments::Moments;
-use super::solve::{Level, PixelMaps};
+use super::solve::{Level, PixelMaps, spread};
 
 /// A pixel with less than this share of the usual gain, or more than this many times it, shows no light.
 const GAINS: [f64; 2] = [0.2, 5.0];

@@ -22,7 +22,6 @@
 
 mod file;
 mod judge;
-mod middle;
 mod moments;
 #[cfg(feature = "render")]
 mod plot;
@@ -97,12 +96,9 @@ impl MeasuredCamera {
     /// The maps for fits: dead pixels are masked. Nothing where neither flats nor a sensitivity tell the gain.
     pub fn map(&self) -> Option<CameraMap> {
         let single = |map: &ndarray::Array2<f64>| map.mapv(|value| value as f32);
-        let gain = self.masked_gain()?;
-        let map = CameraMap::new(
-            single(&self.pixels.offset).view(),
-            gain.mapv(|value| value as f32).view(),
-            single(&self.pixels.variance).view(),
-        );
+        let [offset, variance] = [&self.pixels.offset, &self.pixels.variance].map(single);
+        let gain = single(&self.masked_gain()?);
+        let map = CameraMap::new(offset.view(), gain.view(), variance.view());
         map.ok()
     }
 

@@ -3,7 +3,7 @@
 use ndarray::Array2;
 use spotfit_locs::private::ends;
 
-use super::middle::spread;
+use super::solve::spread;
 use super::{CameraReport, MeasuredCamera};
 use crate::report::figure::{Drawing, Tones};
 use crate::report::number::five_digits;

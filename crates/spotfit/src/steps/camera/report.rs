@@ -4,9 +4,8 @@ use std::fmt;
 
 use ndarray::{Array2, Zip};
 
-use super::middle::spread;
 use super::moments::Moments;
-use super::solve::{Level, PixelMaps};
+use super::solve::{Level, PixelMaps, spread};
 use crate::report::number::five_digits;
 
 /// The report of measuring a camera. Medians are those of pixels that are not dead.

@@ -8,7 +8,6 @@ use ndarray::Array2;
 use rayon::prelude::*;
 use spotfit_locs::private::median;
 
-use super::middle::spread;
 use super::moments::Moments;
 
 /// What was found of each pixel, (height, width) each.
@@ -157,4 +156,12 @@ fn usual_gain(dark: &Moments, levels: &[Level]) -> f64 {
         }
     }
     median(ratios)
+}
+
+/// The median of the finite ones, and their standard deviation by the median of distances from it.
+pub(super) fn spread<'a>(numbers: impl Iterator<Item = &'a f64>) -> Option<[f64; 2]> {
+    let numbers: Vec<f64> = numbers.copied().filter(|number| number.is_finite()).collect();
+    let middle = median(numbers.iter().copied());
+    let apart = median(numbers.iter().map(|number| (number - middle).abs()));
+    (!numbers.is_empty()).then_some([middle, 1.4826 * apart])
 }

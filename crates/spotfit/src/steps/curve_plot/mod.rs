@@ -27,9 +27,12 @@ const HEAD: f64 = 30.0;
 pub struct CurvePlot {
     /// The fits that are drawn.
     chosen: Vec<usize>,
-    log_x: LogX,
-    log_y: bool,
-    absolute: bool,
+    /// The axis of x.
+    pub log_x: LogX,
+    /// Whether data and model are on a logarithmic axis: what is not above 0 is not drawn, and points that are not are counted.
+    pub log_y: bool,
+    /// Whether weights are 1/variance. Otherwise they are so but for a factor, which follows from the residuals.
+    pub absolute: bool,
     /// The level of bands, and how fits were made.
     bands: Option<(f64, CurveOptions)>,
     /// The rule that made the weights.
@@ -46,22 +49,10 @@ impl CurvePlot {
         Self { chosen: spread_over(count, most), ..Self::default() }
     }
 
-    /// The same with this choice of the axis.
-    #[must_use]
-    pub fn with_log_x(self, log_x: LogX) -> Self {
-        Self { log_x, ..self }
-    }
-
-    /// The same with data and model on a logarithmic axis: what is not above 0 is not drawn, and points that are not are counted.
-    #[must_use]
-    pub fn with_log_y(self, log_y: bool) -> Self {
-        Self { log_y, ..self }
-    }
-
-    /// The same for weights that are 1/variance. Otherwise they are so but for a factor, which follows from the residuals.
-    #[must_use]
-    pub fn with_absolute(self, absolute: bool) -> Self {
-        Self { absolute, ..self }
+    fit_core::__setters! {
+        const with_log_x: log_x: LogX,
+        const with_log_y: log_y: bool,
+        const with_absolute: absolute: bool,
     }
 
     /// The same with bands of confidence and prediction at this level, around fits that were made with these options and have their

@@ -3,10 +3,11 @@
 use std::io::Read;
 use std::path::Path;
 
-use toml::de::{DeArray, DeTable, DeValue};
+use toml::de::{DeArray, DeValue};
 
 use crate::movie::Acquisition;
 use crate::steps::StepError;
+use crate::steps::preset::table_of;
 use spotfit_files::private::sort_by_key;
 
 /// Those that are known here.
@@ -85,12 +86,7 @@ fn read(path: &Path) -> Result<Vec<KnownCamera>, StepError> {
 
 /// Reads text; errors have this name.
 fn parse(name: &str, text: &str) -> Result<Vec<KnownCamera>, StepError> {
-    let table = DeTable::parse(text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start).min(text.len());
-        let line = text.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
-        let reason = error.message().trim().replace('\n', ", ");
-        StepError::input(name, format!("line {line}: {reason}"))
-    })?;
+    let table = table_of(name, text)?;
     let mut cameras = Vec::new();
     for (key, value) in table.get_ref() {
         let (key, DeValue::Array(all)) = (key.get_ref(), value.get_ref()) else {

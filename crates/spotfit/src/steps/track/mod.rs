@@ -1,6 +1,6 @@
 //! Follows the drift of frames while they come: a source of frames, a [`Tracker`], and those who hear of the drift.
 //!
-//! A [`FrameSource`] has frames: a movie ([`MovieFrames`]), one that is being written ([`FollowedFrames`]), raw pixels of a stream ([`RawFrames`]), a ring in shared memory
+//! A [`FrameSource`] has frames: a movie ([`MovieFrames`]), one that is being written or raw pixels of a stream ([`LiveFrames`]), a ring in shared memory
 //! ([`RingFrames`]), or one of the caller's own. A [`DriftSink`] takes the drift of each frame: a table ([`TableRows`]), lines of JSON
 //! ([`JsonLines`]), datagrams ([`Datagrams`]), a ring back to the program of the camera ([`DriftRing`]), or a function ([`Callback`]).
 //! [`run`] connects them. Frames that were lost are counted, and told.
@@ -43,7 +43,7 @@ use crate::track::{TrackError, Tracker};
 use latency::Latencies;
 
 pub use options::{TrackOptions, places};
-pub use realtime::{Realtime, realtime};
+pub use realtime::realtime;
 pub use report::{LatencyReport, TrackReport};
 pub use row::{About, Row};
 pub use sinks::{
@@ -51,8 +51,8 @@ pub use sinks::{
     TableRows,
 };
 pub use sources::{
-    Arrival, Arrived, FollowedFrames, FrameFormat, FrameSource, FrameType, Lost, MovieFrames,
-    RawFrames, RingFrames,
+    Arrival, Arrived, FrameFormat, FrameSource, FrameType, LiveFrames, Lost, MovieFrames,
+    RingFrames,
 };
 
 /// How often sinks that gather rows are asked to pass them on.
@@ -89,7 +89,6 @@ pub fn run(
 struct Tracking<'a> {
     options: &'a TrackOptions,
     name: String,
-    pixel_size: Option<f64>,
     tracker: Option<Tracker>,
     about: About,
     latencies: Latencies,
@@ -102,7 +101,6 @@ impl<'a> Tracking<'a> {
         Self {
             options,
             name: source.name().to_owned(),
-            pixel_size: None,
             tracker: None,
             about: About::default(),
             latencies: Latencies::default(),
@@ -161,11 +159,11 @@ impl<'a> Tracking<'a> {
         sinks: &mut [&mut dyn DriftSink],
         listener: &dyn Listener,
     ) -> Result<(), StepError> {
-        self.pixel_size = self.options.pixel_size_of(known)?;
-        let (options, notes) = self.options.resolved(self.pixel_size)?;
+        let pixel_size = self.options.pixel_size_of(known)?;
+        let (options, notes) = self.options.resolved(pixel_size)?;
         notes.into_iter().for_each(|note| listener.note(&Note::Warning(note)));
         let tracker = Tracker::new(arrival.frame, &options).map_err(|error| self.refused(error))?;
-        self.about = About::new(arrival, self.pixel_size, tracker.finds_heights());
+        self.about = About::new(arrival, pixel_size, tracker.finds_heights());
         self.report.beads = tracker.beads().len();
         self.report.unit = symbol(self.about.unit);
         self.tracker = Some(tracker);

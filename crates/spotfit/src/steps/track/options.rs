@@ -8,8 +8,7 @@ use crate::psf::Psf;
 use crate::steps::localize::{CameraOptions, Given, LocalizeOptions, PsfOption};
 use crate::steps::{Note, PixelScale, Silent, Source, StepError};
 use crate::table::{Info, Meaning, TableError, Unit};
-use crate::track::{self, Gates, Smooth, TrackBeads};
-use crate::{Estimator, FitterOptions, Length, localize};
+use crate::{Estimator, Length, localize, track};
 
 fit_core::__options! {
     /// How drift is followed.
@@ -22,15 +21,9 @@ fit_core::__options! {
     #[cfg_attr(feature = "clap", derive(clap::Args))]
     #[non_exhaustive]
     pub struct TrackOptions {
-        /// Which spots of the first frame are the beads.
-        pub beads(with_beads) skip[]: TrackBeads = track::TrackOptions::default().beads,
-        /// How the drift is smoothed over time.
-        pub smooth(const with_smooth) skip[]: Smooth = track::TrackOptions::default().smooth,
         /// Side of the fitted windows, in pixels or with a unit, as in 900nm; odd \[default: 9; with `calibration` that of the beads, with
         /// `psf` the largest up to 13 that leaves 5 pixels of the PSF around\].
         pub box_size(const with_box_size)[help_heading = "Fit", long = "box", value_name = "LENGTH"]: Option<Length> = None,
-        /// The shape, the profile and the instruction set of the fit.
-        pub fitter(with_fitter)[skip]: FitterOptions = track::TrackOptions::default().fitter,
         /// The known width of beads in place of the shape, as in `130nm` or `1.2,1.4` along x and y; in pixels if it has no unit.
         pub fixed_sigma(with_fixed_sigma)[skip]: Option<String> = None,
         /// The estimator. Default: least squares.
@@ -49,24 +42,10 @@ fit_core::__options! {
         ]: Option<Given<Psf>> = None,
         /// The size of a pixel.
         pub pixel_size(const with_pixel_size)[skip]: PixelScale = PixelScale::OfMovie,
-        /// How many false beads may be found in a million pixels of noise alone.
-        pub false_rate(const with_false_rate) default_value_t[
-            help_heading = "Beads", long, value_name = "R"
-        ]: f64 = track::TrackOptions::default().false_rate,
-        /// What a bead must be like in a frame to be used.
-        pub gates(const with_gates) skip[]: Gates = track::TrackOptions::default().gates,
-        /// How far from its expected place a bead that is gone is looked for, in pixels.
-        pub reach(const with_reach) default_value_t[
-            help_heading = "Beads", long, value_name = "PX"
-        ]: usize = track::TrackOptions::default().reach,
-        /// A bead that was not seen in so many frames is lost, and looked for in the whole frame.
-        pub patience(const with_patience) default_value_t[
-            help_heading = "Beads", long, value_name = "FRAMES"
-        ]: u32 = track::TrackOptions::default().patience,
-        /// The sample may turn; without this it only moves.
-        pub rotation(const with_rotation)[help_heading = "Drift", long]: bool = false,
-        /// The sample may grow or shrink.
-        pub scale(const with_scale)[help_heading = "Drift", long]: bool = false,
+        /// What depends on no movie and no file. What the other options say replaces it: box, camera and maps, calibration, PSF,
+        /// estimator, and the known width of beads.
+        #[cfg_attr(feature = "clap", command(flatten))]
+        pub tracker(with_tracker): track::TrackOptions = track::TrackOptions::default(),
         /// To end after so many frames.
         pub stop_after(const with_stop_after)[skip]: Option<u64> = None,
     }
@@ -79,11 +58,7 @@ impl TrackOptions {
     /// [`StepError::Option`] if it is out of its range.
     pub fn pixel_size_of(&self, source: Option<f64>) -> Result<Option<f64>, StepError> {
         self.pixel_size.check()?;
-        Ok(match self.pixel_size {
-            PixelScale::OfMovie => source,
-            PixelScale::Nanometres(size) => Some(size),
-            PixelScale::Unknown => None,
-        })
+        Ok(self.pixel_size.or(source))
     }
 
     /// The options of the [`Tracker`](track::Tracker) where pixels have this size in nanometres, if it is known, and what is odd
@@ -95,10 +70,10 @@ impl TrackOptions {
         &self,
         pixel_size: Option<f64>,
     ) -> Result<(track::TrackOptions, Vec<String>), StepError> {
-        let usual = track::TrackOptions::default();
+        let fitter = self.tracker.fitter.clone();
         // A window of a bead is fitted as one of a movie is.
         let windows = LocalizeOptions::default()
-            .with_localizer(localize::LocalizeOptions::default().with_fitter(self.fitter.clone()))
+            .with_localizer(localize::LocalizeOptions::default().with_fitter(fitter))
             .with_camera(self.camera.clone())
             .with_box_size(self.box_size)
             .with_fixed_sigma(self.fixed_sigma.clone())
@@ -107,22 +82,14 @@ impl TrackOptions {
             .with_psf(self.psf.clone().map(PsfOption::Given));
         let (fit, _, notes) = windows.resolved(pixel_size)?;
         let own = self.box_size.is_some() || self.calibration.is_some() || self.psf.is_some();
-        let options = usual
-            .clone()
-            .with_beads(self.beads.clone())
-            .with_smooth(self.smooth)
-            .with_box_size(if own { fit.box_size } else { usual.box_size })
+        let options = self.tracker.clone();
+        let options = if own { options.with_box_size(fit.box_size) } else { options };
+        let options = options
             .with_fitter(fit.fitter)
             .with_camera(fit.camera)
             .with_map(fit.map)
             .with_calibration(fit.calibration)
-            .with_psf(fit.psf)
-            .with_false_rate(self.false_rate)
-            .with_gates(self.gates)
-            .with_reach(self.reach)
-            .with_patience(self.patience)
-            .with_rotation(self.rotation)
-            .with_scale(self.scale);
+            .with_psf(fit.psf);
         let mut notes: Vec<String> = notes.iter().map(Note::text).map(str::to_owned).collect();
         if self.camera.camera().is_none() && self.camera.maps.is_none() {
             let text = "nothing is known of the camera: errors are those of one with `baseline` 0 and `sensitivity` 1";
@@ -132,7 +99,7 @@ impl TrackOptions {
     }
 }
 
-/// Reads the places (x, y) of beads from a table, for [`TrackBeads::At`]: in pixels, of this size in nanometres if it is known.
+/// Reads the places (x, y) of beads from a table, for [`TrackBeads::At`](track::TrackBeads::At): in pixels, of this size in nanometres if it is known.
 ///
 /// # Errors
 /// [`StepError`].

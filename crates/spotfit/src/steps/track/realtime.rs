@@ -1,19 +1,9 @@
 //! What the system is asked for so that answers come in time.
 
-fit_core::__options! {
-    /// What is asked for.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    #[non_exhaustive]
-    pub struct Realtime {
-        /// The processor to run on, from 0; any if not given.
-        pub processor(const with_processor): Option<usize> = None,
-    }
-}
-
-/// Asks the system to keep this thread on one processor, before others, and its memory in place. The result says what was refused,
+/// Asks the system to keep this thread on a processor (from 0; on any if not given), before others, and its memory in place. The result says what was refused,
 /// a sentence for each.
 #[cfg(target_os = "linux")]
-pub fn realtime(wanted: &Realtime) -> Vec<String> {
+pub fn realtime(processor: Option<usize>) -> Vec<String> {
     use rustix::mm::{MlockAllFlags, mlockall};
     use rustix::process::setpriority_process;
     use rustix::thread::{CpuSet, sched_setaffinity};
@@ -24,7 +14,7 @@ pub fn realtime(wanted: &Realtime) -> Vec<String> {
             refused.push(format!("{what} was refused: {error}"));
         }
     };
-    if let Some(processor) = wanted.processor {
+    if let Some(processor) = processor {
         let mut set = CpuSet::new();
         let known = processor < CpuSet::MAX_CPU;
         if known {
@@ -42,6 +32,6 @@ pub fn realtime(wanted: &Realtime) -> Vec<String> {
 
 /// Other systems are not asked.
 #[cfg(not(target_os = "linux"))]
-pub fn realtime(_: &Realtime) -> Vec<String> {
+pub fn realtime(_: Option<usize>) -> Vec<String> {
     vec!["priority and locked memory can be asked for on Linux only".to_owned()]
 }

@@ -35,7 +35,7 @@ impl About {
     }
 
     /// The names of the numbers that rows have, each with its unit, in their order.
-    pub fn columns(&self) -> Vec<(&'static str, Unit)> {
+    pub fn columns(&self) -> impl Iterator<Item = (&'static str, Unit)> + use<> {
         let all = [
             ("frame", Unit::None, true),
             ("time", Unit::None, self.has_time),
@@ -49,7 +49,7 @@ impl About {
             ("status", Unit::None, true),
             ("latency_us", Unit::None, self.has_latency),
         ];
-        all.into_iter().filter(|(.., has)| *has).map(|(name, unit, _)| (name, unit)).collect()
+        all.into_iter().filter(|(.., has)| *has).map(|(name, unit, _)| (name, unit))
     }
 
     /// Rows as a table: `frame`, `time` in seconds, `x`, `y`, `z`, their standard errors, `beads`, `status` in words and `latency_us`.
@@ -66,13 +66,31 @@ impl About {
                 "latency_us" => Kind::Rounded(1),
                 _ => Kind::Rounded(unit.decimals()),
             };
-            let values = rows.iter().map(|row| row.number(name).unwrap_or(f64::NAN)).collect();
-            let name = if name == "frame" { Meaning::Frame.name() } else { name };
+            let values = rows.iter();
+            let (name, values) = match name {
+                "frame" => (Meaning::Frame.name(), values.map(|row| row.frame as f64).collect()),
+                name => (name, values.map(|row| row.number(name)).collect()),
+            };
             table.set(Column::new(name, unit, kind, values));
         }
         table
     }
 }
+
+/// The names of [`Row::numbers`].
+const NUMBERS: [&str; 11] = [
+    "frame",
+    "time",
+    "x",
+    "y",
+    "z",
+    "x_error",
+    "y_error",
+    "z_error",
+    "beads",
+    "latency_us",
+    "status",
+];
 
 /// The drift of a frame. Lengths are in the unit of [`About`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -128,22 +146,10 @@ impl Row {
         }
     }
 
-    /// A number by its name; frames are counted from 0.
-    fn number(&self, name: &str) -> Option<f64> {
-        match name {
-            "frame" => Some(self.frame as f64),
-            "time" => self.time,
-            "x" => Some(self.x),
-            "y" => Some(self.y),
-            "z" => self.z,
-            "x_error" => Some(self.x_error),
-            "y_error" => Some(self.y_error),
-            "z_error" => self.z_error,
-            "beads" => Some(self.beads as f64),
-            "status" => Some(f64::from(self.status.number())),
-            "latency_us" => Some(self.latency),
-            _ => None,
-        }
+    /// One of its [numbers](Self::numbers) by its name; NaN if it is not known.
+    pub(super) fn number(&self, name: &str) -> f64 {
+        let at = NUMBERS.iter().position(|own| *own == name);
+        at.map_or(f64::NAN, |at| self.numbers()[at])
     }
 
     /// All eleven numbers, frames counted from 1; NaN where one is not known: those of the columns in their order, then that of the status.

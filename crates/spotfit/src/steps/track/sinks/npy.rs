@@ -4,6 +4,7 @@ use std::io::{Seek, SeekFrom, Write};
 
 use super::{About, DriftSink, Row, unwritten};
 use crate::npy::write_header;
+use crate::steps::outcomes::{npy_fields, put_word};
 use crate::steps::{Listener, StepError};
 
 /// Digits of the largest count.
@@ -36,17 +37,14 @@ impl<W: Write + Seek> NpyRows<W> {
 
     /// Writes the header for so many rows; it is as long for any number of them.
     fn header(&mut self, rows: u64) -> Result<(), StepError> {
-        let field = |(name, _): (&'static str, _)| {
-            let kind = match name {
-                "frame" | "beads" => "<i8".to_owned(),
-                "status" => format!("<U{STATUS}"),
-                _ => "<f8".to_owned(),
-            };
-            format!("('{name}', '{kind}')")
+        let kind = |name: &str| match name {
+            "frame" | "beads" => "<i8".to_owned(),
+            "status" => format!("<U{STATUS}"),
+            _ => "<f8".to_owned(),
         };
-        let fields: Vec<String> = self.about.columns().into_iter().map(field).collect();
+        let fields = npy_fields(self.about.columns().map(|(name, _)| (name, kind(name))));
         let spare = DIGITS.saturating_sub(rows.to_string().len());
-        let descr = format!("[{}]{}", fields.join(", "), " ".repeat(spare));
+        let descr = fields + &" ".repeat(spare);
         let written = write_header(&mut self.writer, &descr, &[rows as usize]);
         written.map_err(unwritten(&self.name))
     }
@@ -65,30 +63,12 @@ impl<W: Write + Seek> DriftSink for NpyRows<W> {
     fn take(&mut self, row: &Row, _: &dyn Listener) -> Result<(), StepError> {
         self.rows += 1;
         let mut bytes = Vec::with_capacity(128);
-        let [frame, time, x, y, z, x_error, y_error, z_error, _, latency, _] = row.numbers();
-        let About { has_time, has_z, has_latency, .. } = self.about;
-        bytes.extend((frame as i64).to_le_bytes());
-        let mut put = |has: bool, value: f64| {
-            if has {
-                bytes.extend(value.to_le_bytes());
+        for (name, _) in self.about.columns() {
+            match name {
+                "frame" | "beads" => bytes.extend((row.number(name) as i64).to_le_bytes()),
+                "status" => put_word(&mut bytes, row.status.name(), STATUS),
+                name => bytes.extend(row.number(name).to_le_bytes()),
             }
-        };
-        for (has, value) in [
-            (has_time, time),
-            (true, x),
-            (true, y),
-            (has_z, z),
-            (true, x_error),
-            (true, y_error),
-            (has_z, z_error),
-        ] {
-            put(has, value);
-        }
-        bytes.extend((row.beads as i64).to_le_bytes());
-        let name = row.status.name().chars().map(u32::from).chain(std::iter::repeat(0));
-        bytes.extend(name.take(STATUS).flat_map(u32::to_le_bytes));
-        if has_latency {
-            bytes.extend(latency.to_le_bytes());
         }
         self.writer.write_all(&bytes).map_err(unwritten(&self.name))
     }

@@ -1,17 +1,15 @@
 //! Where frames come from.
 
-mod follow;
+mod live;
 mod movie;
-mod raw;
 mod ring;
 
 use super::StepError;
 use crate::track::FrameView;
 
 pub use crate::movie::{FrameFormat, FrameType};
-pub use follow::FollowedFrames;
+pub use live::LiveFrames;
 pub use movie::MovieFrames;
-pub use raw::RawFrames;
 pub use ring::RingFrames;
 
 /// A frame that has arrived.
@@ -34,16 +32,9 @@ impl<'a> Arrival<'a> {
         Self { frame, number, time: None, stamp: None }
     }
 
-    /// The same with the time in seconds since the first frame.
-    #[must_use]
-    pub const fn with_time(self, time: Option<f64>) -> Self {
-        Self { time, ..self }
-    }
-
-    /// The same with the time at which it was in memory.
-    #[must_use]
-    pub const fn with_stamp(self, stamp: Option<u64>) -> Self {
-        Self { stamp, ..self }
+    fit_core::__setters! {
+        const with_time: time: Option<f64>,
+        const with_stamp: stamp: Option<u64>,
     }
 }
 

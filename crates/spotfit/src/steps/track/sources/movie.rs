@@ -1,6 +1,6 @@
 //! Frames of a movie.
 
-use ndarray::{ArrayView2, Axis};
+use ndarray::Axis;
 
 use super::{Arrival, Arrived, FrameSource};
 use crate::OutOfRange;
@@ -8,15 +8,54 @@ use crate::movie::{Movie, Pixels};
 use crate::steps::{Stack, StepError};
 use crate::track::{FramePixels, FrameView};
 
+/// Frames of blocks, one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Blocks {
+    /// Its frames are contiguous.
+    block: Option<Pixels>,
+    /// The next frame of the block.
+    at: usize,
+    number: u64,
+}
+
+impl Blocks {
+    /// Takes a block all of whose frames were looked at.
+    pub(super) fn take_seen(&mut self) -> Option<Pixels> {
+        self.block.take_if(|block| self.at >= block.dim().0)
+    }
+
+    /// Whether there is no block.
+    pub(super) fn is_empty(&self) -> bool {
+        self.block.is_none()
+    }
+
+    /// Goes on with a block.
+    pub(super) fn put(&mut self, block: Pixels) {
+        (self.block, self.at) = (Some(block), 0);
+    }
+
+    /// The next frame, and its number.
+    pub(super) fn next(&mut self) -> Option<(FrameView<'_>, u64)> {
+        let block = self.block.as_ref()?;
+        let (_, height, width) = block.dim();
+        let at = (Axis(0), self.at);
+        let pixels = match block {
+            Pixels::U8(frames) => FramePixels::U8(frames.index_axis(at.0, at.1).to_slice()?),
+            Pixels::U16(frames) => FramePixels::U16(frames.index_axis(at.0, at.1).to_slice()?),
+            Pixels::F32(frames) => FramePixels::F32(frames.index_axis(at.0, at.1).to_slice()?),
+        };
+        let number = self.number;
+        (self.at, self.number) = (self.at + 1, number + 1);
+        Some((FrameView::new(width, height, pixels), number))
+    }
+}
+
 /// Frames of a movie, all that there are.
 #[derive(Debug)]
 pub struct MovieFrames {
     name: String,
     movie: Movie,
-    block: Option<Pixels>,
-    /// The next frame of the block.
-    at: usize,
-    number: u64,
+    blocks: Blocks,
     rate: Option<f64>,
 }
 
@@ -27,39 +66,12 @@ impl MovieFrames {
     /// [`StepError::Movie`], [`StepError::Option`].
     pub fn new(mut stack: Stack, rate: Option<f64>) -> Result<Self, StepError> {
         if let Some(rate) = rate {
-            OutOfRange::check(
-                "rate",
-                rate,
-                (1e-6..=1e9).contains(&rate),
-                "1e-6 to 1e9 frames a second",
-            )?;
+            let good = (1e-6..=1e9).contains(&rate);
+            OutOfRange::check("rate", rate, good, "1e-6 to 1e9 frames a second")?;
         }
         let (name, movie) = (stack.name().to_owned(), stack.movie()?);
-        Ok(Self { name, movie, block: None, at: 0, number: 0, rate })
+        Ok(Self { name, movie, blocks: Blocks::default(), rate })
     }
-}
-
-/// The pixels of a frame of a block, whose frames are contiguous.
-pub(super) fn frame(block: &Pixels, at: usize) -> Option<FrameView<'_>> {
-    fn rows<P>(frame: ArrayView2<'_, P>) -> Option<(usize, usize, &[P])> {
-        let (height, width) = frame.dim();
-        Some((width, height, frame.to_slice()?))
-    }
-    let at = (Axis(0), at);
-    Some(match block {
-        Pixels::U8(frames) => {
-            let (width, height, pixels) = rows(frames.index_axis(at.0, at.1))?;
-            FrameView::new(width, height, FramePixels::U8(pixels))
-        }
-        Pixels::U16(frames) => {
-            let (width, height, pixels) = rows(frames.index_axis(at.0, at.1))?;
-            FrameView::new(width, height, FramePixels::U16(pixels))
-        }
-        Pixels::F32(frames) => {
-            let (width, height, pixels) = rows(frames.index_axis(at.0, at.1))?;
-            FrameView::new(width, height, FramePixels::F32(pixels))
-        }
-    })
 }
 
 /// The same pixels row by row, wherever they lie in memory.
@@ -89,19 +101,14 @@ impl FrameSource for MovieFrames {
     }
 
     fn next(&mut self) -> Result<Arrived<'_>, StepError> {
-        let there = self.block.as_ref().is_some_and(|block| self.at < block.dim().0);
-        if !there {
+        self.blocks.take_seen();
+        if self.blocks.is_empty() {
             let read = self.movie.read(usize::MAX);
             let failed = |source| StepError::Movie { name: self.name.clone(), source };
             let Some(block) = read.map_err(failed)? else { return Ok(Arrived::End) };
-            (self.block, self.at) = (Some(by_rows(block.pixels)), 0);
+            self.blocks.put(by_rows(block.pixels));
         }
-        let (at, number) = (self.at, self.number);
-        let Some(view) = self.block.as_ref().and_then(|block| frame(block, at)) else {
-            return Ok(Arrived::End);
-        };
-        self.at += 1;
-        self.number += 1;
+        let Some((view, number)) = self.blocks.next() else { return Ok(Arrived::End) };
         let time = self.rate.map(|rate| number as f64 / rate);
         Ok(Arrived::Frame(Arrival::new(view, number).with_time(time)))
     }
