@@ -85,7 +85,7 @@ fit_core::__options! {
     #[non_exhaustive]
     pub struct TrackOptions {
         /// Side of the windows in pixels; default 9. Range: an odd number from 5 to 63.
-        pub box_size(const with_box_size) skip[]: usize = 9,
+        pub box_size(const with_box_size) skip[]: usize = 9_usize,
         /// Which spots are the beads; by default up to 32.
         pub beads(with_beads) skip[]: TrackBeads = TrackBeads::Auto(32),
         /// How many false beads may be found in a million pixels of noise alone.
