@@ -63,6 +63,7 @@ macro_rules! pixels {
             }
 
             /// The same in single precision.
+            #[allow(clippy::unnecessary_cast)] // One of the types is this.
             pub(crate) fn as_f32(self) -> Array3<f32> {
                 match self {
                     $(Self::$variant(view) => view.mapv(|value| value as f32),)*

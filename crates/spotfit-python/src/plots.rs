@@ -54,8 +54,8 @@ pub(crate) fn draw_drift<'py>(
     Ok(PyBytes::new(py, &drawn))
 }
 
-/// Data, model and residuals of fits with these names: data (fit, point), as errors `errors` (fit, parameter), and the width of the images
-/// that the data are.
+/// Data (fit, point), model and residuals of fits with these names. Besides what [`FittedCurves`] has there are `errors` (fit, parameter),
+/// and `image`, the width of the images that the data are.
 #[pyfunction]
 pub(crate) fn draw_curves<'py>(
     py: Python<'py>,
