@@ -1,14 +1,12 @@
 //! The beads of the reference.
 
-use fit_core::Pixel;
-use ndarray::ArrayView2;
 use spotfit_files::private::sort_by;
 use spotfit_locs::private::median;
 
-use super::frame::FrameVisitor;
+use super::frame::with_frame;
 use super::look::{Look, Sight};
 use super::{Doubt, FrameView, TrackBeads, TrackError, TrackOptions};
-use crate::detect::{Candidate, DetectError, Detector, typical_variance};
+use crate::detect::{Candidate, Detector, typical_variance};
 use fit_core::Size;
 
 /// A spot that is no farther from where it was detected than this share of the window's side is in its window.
@@ -83,10 +81,8 @@ fn detected(
         }
     };
     let detector = detector.with_false_rate(options.false_rate, &camera)?;
-    let candidates = match frame.visit(Detect(&detector)) {
-        Some(candidates) => candidates?,
-        None => return Err(TrackError::pixels(frame)),
-    };
+    let candidates = with_frame!(frame, view => detector.detect(view));
+    let candidates = candidates.ok_or_else(|| TrackError::pixels(frame))??;
     let mut look = Look::new(size, options, candidates.len())?;
     let side = options.box_size;
     let alone = |one: &Candidate| {
@@ -132,14 +128,4 @@ fn detected(
     sort_by(&mut beads, |one, other| unsure(one).total_cmp(&unsure(other)));
     beads.truncate(most);
     Ok(beads)
-}
-
-struct Detect<'a>(&'a Detector);
-
-impl FrameVisitor for Detect<'_> {
-    type Output = Result<Vec<Candidate>, DetectError>;
-
-    fn visit<P: Pixel>(self, frame: ArrayView2<'_, P>) -> Self::Output {
-        self.0.detect(frame)
-    }
 }

@@ -1,8 +1,8 @@
 //! Frames as a camera leaves them in memory.
 
-use fit_core::{Corner, Pixel, Size};
+use fit_core::{Corner, Size};
 use fit_windows::{AnyWindows, Windows};
-use ndarray::{ArrayView2, ArrayView3};
+use ndarray::ArrayView3;
 
 /// The pixels of a frame, row after row, without gaps.
 #[derive(Clone, Copy, Debug)]
@@ -19,12 +19,26 @@ pub enum FramePixels<'a> {
 macro_rules! of_each {
     ($of:expr, $pixels:ident => $does:expr) => {
         match $of {
-            FramePixels::U8($pixels) => $does,
-            FramePixels::U16($pixels) => $does,
-            FramePixels::F32($pixels) => $does,
+            $crate::track::FramePixels::U8($pixels) => $does,
+            $crate::track::FramePixels::U16($pixels) => $does,
+            $crate::track::FramePixels::F32($pixels) => $does,
         }
     };
 }
+pub(super) use of_each;
+
+/// Does work with the pixels of a frame in their own type; `None` for a frame that is not whole.
+macro_rules! with_frame {
+    ($frame:expr, $view:ident => $does:expr) => {{
+        let frame: $crate::track::FrameView<'_> = $frame;
+        let shape = (frame.height, frame.width);
+        $crate::track::frame::of_each!(frame.pixels, pixels => {
+            let view = ndarray::ArrayView2::from_shape(shape, pixels).ok();
+            view.filter(|_| frame.is_whole()).map(|$view| $does)
+        })
+    }};
+}
+pub(super) use with_frame;
 
 /// A borrowed frame.
 ///
@@ -62,13 +76,8 @@ impl<'a> FrameView<'a> {
     }
 
     /// How many pixels there are in memory.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         of_each!(self.pixels, pixels => pixels.len())
-    }
-
-    /// Whether there is no pixel.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Whether there are as many pixels as the sides say.
@@ -89,23 +98,4 @@ impl<'a> FrameView<'a> {
             Some(Windows::cuts(ArrayView3::from_shape(shape, pixels).ok()?, size, corners).into())
         })
     }
-
-    /// Does work with the pixels in their own type; `None` for a frame that is not whole.
-    pub(super) fn visit<V: FrameVisitor>(self, visitor: V) -> Option<V::Output> {
-        if !self.is_whole() {
-            return None;
-        }
-        let shape = (self.height, self.width);
-        of_each!(self.pixels, pixels => {
-            Some(visitor.visit(ArrayView2::from_shape(shape, pixels).ok()?))
-        })
-    }
-}
-
-/// Work to do with a frame whose pixel type is known only at run time.
-pub(super) trait FrameVisitor {
-    /// What the work returns.
-    type Output;
-    /// Does the work with pixels of one type.
-    fn visit<P: Pixel>(self, frame: ArrayView2<'_, P>) -> Self::Output;
 }

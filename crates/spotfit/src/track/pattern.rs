@@ -104,7 +104,7 @@ pub(super) fn refine(
 }
 
 /// Looks for the pattern.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Pattern {
     centre: [f64; 2],
     levers: Vec<[f64; 2]>,
@@ -120,15 +120,8 @@ pub(super) struct Pattern {
 impl Pattern {
     /// Room for so many beads.
     pub(super) fn new(beads: usize) -> Self {
-        Self {
-            centre: [0.0; 2],
-            levers: Vec::with_capacity(beads),
-            poses: Vec::with_capacity(KEPT),
-            size: 0.0,
-            tried: 0,
-            most: MOST_TRIED,
-            attempts: 0,
-        }
+        let (levers, poses) = (Vec::with_capacity(beads), Vec::with_capacity(KEPT));
+        Self { levers, poses, most: MOST_TRIED, ..Self::default() }
     }
 
     /// Finds how the pattern of beads, which are so far from a centre, may lie among bright places, which are sorted by y.

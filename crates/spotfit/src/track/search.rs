@@ -4,7 +4,7 @@ use fit_core::Pixel;
 use ndarray::ArrayView2;
 
 use super::FrameView;
-use super::frame::FrameVisitor;
+use super::frame::with_frame;
 
 /// A bright place: the middle of nine pixels, and what they add up to. If it was looked for everywhere, the centroid, and by how much
 /// they stand out of what is around.
@@ -30,9 +30,7 @@ struct Seek<'a> {
     sums: &'a mut [f32],
 }
 
-impl FrameVisitor for Seek<'_> {
-    type Output = ();
-
+impl Seek<'_> {
     fn visit<P: Pixel>(self, frame: ArrayView2<'_, P>) {
         let Self { columns: [left, right], rows: [top, bottom], apart, taken, .. } = self;
         let Self { least: floor, peaks, sums, .. } = self;
@@ -130,25 +128,16 @@ impl<P: Pixel> Image<'_, P> {
 }
 
 /// By how much nine pixels stand out.
-struct Light {
-    at: [usize; 2],
-    far: usize,
-}
-
-impl FrameVisitor for Light {
-    type Output = f64;
-
-    fn visit<P: Pixel>(self, frame: ArrayView2<'_, P>) -> f64 {
-        let (height, width) = frame.dim();
-        let [x, y] = self.at;
-        let inside =
-            (1..width.saturating_sub(1)).contains(&x) && (1..height.saturating_sub(1)).contains(&y);
-        let Some(pixels) = frame.to_slice().filter(|_| inside) else { return f64::NAN };
-        let image = Image { pixels, width, height };
-        let nine = (y - 1..y + 2).flat_map(|y| (x - 1..x + 2).map(move |x| (x, y)));
-        let light: f32 = nine.map(|(x, y)| image.at(x, y)).sum();
-        f64::from(light - 9.0 * image.beside(self.at, self.far))
-    }
+fn light<P: Pixel>(frame: ArrayView2<'_, P>, at: [usize; 2], far: usize) -> f64 {
+    let (height, width) = frame.dim();
+    let [x, y] = at;
+    let inside =
+        (1..width.saturating_sub(1)).contains(&x) && (1..height.saturating_sub(1)).contains(&y);
+    let Some(pixels) = frame.to_slice().filter(|_| inside) else { return f64::NAN };
+    let image = Image { pixels, width, height };
+    let nine = (y - 1..y + 2).flat_map(|y| (x - 1..x + 2).map(move |x| (x, y)));
+    let light: f32 = nine.map(|(x, y)| image.at(x, y)).sum();
+    f64::from(light - 9.0 * image.beside(at, far))
 }
 
 /// Room for a search.
@@ -195,14 +184,15 @@ impl Search {
         let Self { sums, one, apart, .. } = self;
         one.clear();
         let apart = *apart;
-        frame.visit(Seek { columns, rows, apart, taken, least: None, peaks: one, sums })?;
+        let seek = Seek { columns, rows, apart, taken, least: None, peaks: one, sums };
+        with_frame!(frame, view => seek.visit(view))?;
         self.one.first().map(|peak| peak.place)
     }
 
     /// By how much the nine pixels at a place stand out of what is around; NaN at the edge.
     pub(super) fn light(&self, frame: FrameView<'_>, place: [f64; 2]) -> f64 {
         let at = place.map(|at| at.round().max(0.0) as usize);
-        frame.visit(Light { at, far: self.apart as usize }).unwrap_or(f64::NAN)
+        with_frame!(frame, view => light(view, at, self.apart as usize)).unwrap_or(f64::NAN)
     }
 
     /// The places of the frame that stand out of what is around by more than `least`, or the brightest of them, from top to bottom.
@@ -213,7 +203,8 @@ impl Search {
             ([1, frame.width.saturating_sub(1)], [1, frame.height.saturating_sub(1)]);
         if columns[1] > 1 && rows[1] > 1 {
             let (apart, least) = (*apart, Some(least));
-            frame.visit(Seek { columns, rows, apart, taken: &[], least, peaks: all, sums });
+            let seek = Seek { columns, rows, apart, taken: &[], least, peaks: all, sums };
+            with_frame!(frame, view => seek.visit(view));
         }
         all.sort_unstable_by(|one, other| one.place[1].total_cmp(&other.place[1]));
         all

@@ -12,7 +12,7 @@ const FIRST_WANDER: f64 = 0.1;
 const ANY_VELOCITY: f64 = 100.0;
 
 /// The state of one axis.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Axis {
     how: Smooth,
     /// Whether there was a frame.
@@ -30,15 +30,7 @@ pub(super) struct Axis {
 impl Axis {
     /// At 0, which is exact.
     pub(super) fn new(how: Smooth) -> Self {
-        Self {
-            how,
-            begun: false,
-            waited: 0.0,
-            value: 0.0,
-            velocity: 0.0,
-            variance: [0.0; 3],
-            wander: 0.0,
-        }
+        Self { how, ..Self::default() }
     }
 
     /// The value and its variance.

@@ -57,16 +57,6 @@ impl Previewer {
         Ok(Self { frames, size, count, said, cache: Cache::default(), last: None })
     }
 
-    /// Width and height of the frames.
-    pub fn size(&self) -> (usize, usize) {
-        self.size
-    }
-
-    /// How many frames there are.
-    pub fn frames(&self) -> usize {
-        self.count
-    }
-
     /// The pixels of a frame, counted from 1: an array of one frame.
     ///
     /// # Errors

@@ -24,7 +24,7 @@ pub struct SpotNumber {
 }
 
 /// A window of a frame, and the spot in it.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct SpotWindow {
     /// The first column of the window in the frame.
@@ -132,13 +132,7 @@ impl Spots {
             top,
             side: columns,
             pixels: photons.chunks(columns.max(1)).map(<[f64]>::to_vec).collect(),
-            fit: None,
-            residuals: None,
-            numbers: Vec::new(),
-            kept: None,
-            status: None,
-            reason: None,
-            response: None,
+            ..SpotWindow::default()
         }
     }
 
