@@ -414,8 +414,14 @@ impl Task {
         self.known.with_part(data, count, (start, end), |curves, from| {
             let (model, fitter) = (&self.model, &self.fitter);
             let found = model.fit_noise(fitter, curves, from, options, &noise)?;
-            let answers =
-                self.answers.columns(model, fitter, curves, &found, options, &Sharing::default())?;
+            let answers = self.answers.columns(
+                model,
+                fitter,
+                curves,
+                &found,
+                options,
+                &Sharing::default(),
+            )?;
             Ok((found, answers))
         })
     }
@@ -434,8 +440,7 @@ impl Task {
             let found = model.fit_shared_noise(fitter, curves, start, options, sharing, &noise)?;
             let shared = found.fits.shared.clone();
             let found = found.into_fits();
-            let columns =
-                answers.columns(model, fitter, curves, &found, options, sharing)?;
+            let columns = answers.columns(model, fitter, curves, &found, options, sharing)?;
             Ok((shared, (found, columns)))
         })
     }

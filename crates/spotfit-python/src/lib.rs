@@ -112,7 +112,10 @@ mod _spotfit {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         rows::init(module.py())?;
-        module.add("MOVIE_ENDINGS", PyTuple::new(module.py(), spotfit::movie::endings().collect::<Vec<_>>())?)?;
+        module.add(
+            "MOVIE_ENDINGS",
+            PyTuple::new(module.py(), spotfit::movie::endings().collect::<Vec<_>>())?,
+        )?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

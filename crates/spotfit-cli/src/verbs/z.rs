@@ -47,9 +47,7 @@ pub(crate) fn run(arguments: &ZArguments) -> Result<(), CliError> {
     let calibration = options.calibration.as_deref().unwrap_or(Path::new(""));
     output.reads("calibration", calibration)?;
     // Where it cannot be read, the operation says so.
-    if let (Some(record), Ok(finder)) =
-        (output.record_mut(), load(calibration, pixel_size))
-    {
+    if let (Some(record), Ok(finder)) = (output.record_mut(), load(calibration, pixel_size)) {
         record.calibration = Some(record::calibration(&finder));
     }
     let report = output.made(|output, listener| z::run(&options, &source, output, listener))?;

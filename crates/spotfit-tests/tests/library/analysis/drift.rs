@@ -1,9 +1,7 @@
 //! Drift: found as well as the localizations allow, from structures and from beads, and refused where there is nothing to go by.
 
 use fit_sim::{MovieSimulation, Random};
-use spotfit::drift::{
-    Drift, DriftError, DriftInput, DriftOptions, beads_at, track_beads,
-};
+use spotfit::drift::{Drift, DriftError, DriftInput, DriftOptions, beads_at, track_beads};
 
 use crate::common::nightly;
 
@@ -444,10 +442,7 @@ fn what_tells_nothing_is_refused() {
         let error = Drift::estimate(&positions, 100, &options).expect_err("senseless");
         assert!(matches!(error, DriftError::Option { .. }), "{error}");
     }
-    assert!(matches!(
-        track_beads(&positions, 100, 1.0),
-        Err(DriftError::NoBeads { .. })
-    ));
+    assert!(matches!(track_beads(&positions, 100, 1.0), Err(DriftError::NoBeads { .. })));
     let mut values = [1.0, 2.0];
     Drift::correct(&[], &[0, 1], &mut values);
     Drift::correct(&[0.5, 1.0], &[0, 9], &mut values);

@@ -47,7 +47,9 @@ fn options_of_pictures_come_back() {
         let text = serde_json::to_string(&options).unwrap();
         assert_eq!(serde_json::from_str::<RenderOptions>(&text).unwrap(), options, "{text}");
     }
-    for blur in [Blur::Uncertainty, Blur::Average, Blur::Histogram, Blur::Fixed(Length::pixels(2.0))] {
+    for blur in
+        [Blur::Uncertainty, Blur::Average, Blur::Histogram, Blur::Fixed(Length::pixels(2.0))]
+    {
         assert_eq!(blur.to_string().parse(), Ok(blur));
     }
     for wrong in [
