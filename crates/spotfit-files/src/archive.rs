@@ -18,38 +18,22 @@ pub enum ArchiveError {
     /// The file cannot be read.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// It is no sound archive.
-    #[error("the archive cannot be read: {0}")]
-    Damaged(String),
-    /// There is no such file in it.
-    #[error("the archive has no '{name}'; it has: {present}")]
-    Missing {
-        /// The file.
-        name: String,
-        /// The beginning of the names that are there.
-        present: String,
-    },
-    /// A file in it is larger than it may be.
-    #[error("'{name}' in the archive has more than {most} bytes")]
-    Large {
-        /// The file.
-        name: String,
-        /// The limit.
-        most: usize,
-    },
-    /// A file in it is packed in a way that is not read.
-    #[error("'{name}' in the archive is packed otherwise than by deflate, or encrypted")]
-    Packed {
-        /// The file.
-        name: String,
-    },
+    /// It is no sound archive, or has no such file, or one that is too large or packed in a way that is not read.
+    #[error("{0}")]
+    Wrong(String),
+}
+
+impl ArchiveError {
+    fn damaged(reason: impl fmt::Display) -> Self {
+        Self::Wrong(format!("the archive cannot be read: {reason}"))
+    }
 }
 
 impl From<ZipError> for ArchiveError {
     fn from(error: ZipError) -> Self {
         match error {
             ZipError::Io(error) => Self::Io(error),
-            other => Self::Damaged(other.to_string()),
+            other => Self::damaged(other),
         }
     }
 }
@@ -93,7 +77,8 @@ impl<R: BufRead + Seek> Archive<R> {
         let mut bytes = Vec::new();
         self.zip.by_name(name)?.take(most as u64 + 1).read_to_end(&mut bytes)?;
         if bytes.len() > most {
-            return Err(ArchiveError::Large { name: name.into(), most });
+            let reason = format!("'{name}' in the archive has more than {most} bytes");
+            return Err(ArchiveError::Wrong(reason));
         }
         Ok(bytes)
     }
@@ -105,7 +90,11 @@ impl<R: BufRead + Seek> Archive<R> {
     pub fn place(&mut self, name: &str) -> Result<ArchivePlace, ArchiveError> {
         self.check(name)?;
         let file = self.zip.by_name(name)?;
-        let packed = || ArchiveError::Packed { name: name.into() };
+        let packed = || {
+            ArchiveError::Wrong(format!(
+                "'{name}' in the archive is packed otherwise than by deflate, or encrypted"
+            ))
+        };
         let deflated = match file.compression() {
             CompressionMethod::Stored => false,
             CompressionMethod::Deflated => true,
@@ -125,10 +114,8 @@ impl<R: BufRead + Seek> Archive<R> {
         if self.has(name) {
             return Ok(());
         }
-        Err(ArchiveError::Missing {
-            name: excerpt(name),
-            present: excerpt(&self.names().join(", ")),
-        })
+        let (name, present) = (excerpt(name), excerpt(&self.names().join(", ")));
+        Err(ArchiveError::Wrong(format!("the archive has no '{name}'; it has: {present}")))
     }
 }
 
@@ -190,11 +177,12 @@ impl<R: BufRead> ArchiveMember<R> {
     /// Ends after the last byte, and gives the file of the archive back.
     ///
     /// # Errors
-    /// [`ArchiveError::Damaged`] if the bytes that were read are not those that were packed.
+    /// [`ArchiveError::Wrong`] if the bytes that were read are not those that were packed.
     pub fn finish(self) -> Result<R, ArchiveError> {
         if self.found.sum() != self.place.sum {
             let name = excerpt(&self.place.name);
-            return Err(ArchiveError::Damaged(format!("'{name}' has another checksum or length")));
+            let reason = format!("'{name}' has another checksum or length");
+            return Err(ArchiveError::damaged(reason));
         }
         Ok(match self.packed {
             Packed::Stored(stored) => stored.into_inner(),

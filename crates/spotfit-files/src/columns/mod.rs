@@ -70,101 +70,42 @@ impl ColumnOptions {
     }
 }
 
-/// Why text has no columns of numbers.
+/// Why text has no columns of numbers, in words that say where.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ColumnError {
-    /// A cell is neither a number nor empty.
-    #[error("line {line}, column {column}: '{cell}' is not a number{}", hint(*.mark))]
-    NotANumber {
-        /// Its line, from 1.
-        line: usize,
-        /// Its column, from 1.
-        column: usize,
-        /// What it is.
-        cell: String,
-        /// The decimal mark of the other numbers, if it would be a number with another.
-        mark: Option<DecimalMark>,
-    },
-    /// Nothing tells whether a mark is before decimals or between groups of digits.
-    #[error(
-        "'{cell}' is {} with a decimal point and {} with a decimal comma, and nothing tells which is meant: say what the decimal mark is",
-        .readings[0], .readings[1]
-    )]
-    Marks {
-        /// The first number that has two readings.
-        cell: String,
-        /// These, with a point and with a comma.
-        readings: [f64; 2],
-    },
-    /// There are fewer names than columns, and the first column is none of names of rows.
-    #[error(
-        "line {line} has {found} cells below {names} names, so that it is not known which columns these are of; a decimal comma between commas makes two cells"
-    )]
-    Names {
-        /// The line, from 1.
-        line: usize,
-        /// The cells that it has.
-        found: usize,
-        /// The names that there are.
-        names: usize,
-    },
-    /// A line has more cells than the names or the first numbers have.
-    #[error("line {line} has {found} columns, but {expected} are expected")]
-    Length {
-        /// Its number, from 1.
-        line: usize,
-        /// The cells that it has.
-        found: usize,
-        /// The columns that there are.
-        expected: usize,
-    },
+#[error("{0}")]
+pub struct ColumnError(String);
+
+impl ColumnError {
+    fn new(reason: impl Into<String>) -> Self {
+        Self(reason.into())
+    }
+
     /// There are no two columns of numbers.
-    #[error("it has no rows with x and at least one data set beside it")]
-    Empty,
+    fn empty() -> Self {
+        Self::new("it has no rows with x and at least one data set beside it")
+    }
+
+    /// A cell, from 1, is neither a number nor empty; it would be one with another `mark` than the others have.
+    fn not_a_number(line: usize, column: usize, cell: &str, mark: Option<DecimalMark>) -> Self {
+        let hint = match mark {
+            None => "",
+            Some(DecimalMark::Point) => " where the others have decimal points",
+            Some(DecimalMark::Comma) => " where the others have decimal commas",
+        };
+        Self(format!("line {line}, column {column}: '{cell}' is not a number{hint}"))
+    }
+
+    /// There are fewer names than columns, and the first column is none of names of rows.
+    fn names(line: usize, found: usize, names: usize) -> Self {
+        Self(format!(
+            "line {line} has {found} cells below {names} names, so that it is not known which columns these are of; a decimal comma between commas makes two cells"
+        ))
+    }
+
     /// A column that was chosen does not exist.
-    #[error("there is no column '{name}': the file has {there}")]
-    NoSuch {
-        /// The name or number.
-        name: String,
-        /// The names that there are.
-        there: String,
-    },
-    /// A column has two tasks.
-    #[error("column '{name}' cannot be {first} and {second}")]
-    Twice {
-        /// Its name or number.
-        name: String,
-        /// One task.
-        first: &'static str,
-        /// The other.
-        second: &'static str,
-    },
-    /// There are not as many columns of errors as data sets.
-    #[error("{errors} columns of errors are given for {sets} data sets")]
-    Errors {
-        /// The columns of errors.
-        errors: usize,
-        /// The data sets.
-        sets: usize,
-    },
-    /// A workbook cannot be read.
-    #[error("the workbook cannot be read: {0}")]
-    Workbook(String),
-    /// It is no text: what it is, and what to do.
-    #[error("{0}")]
-    NoText(String),
-    /// A sheet is chosen of what is no workbook.
-    #[error("it is text, without sheets")]
-    NoSheets,
-    /// Data sets of very unequal length cannot be held.
-    #[error("{sets} data sets, the longest of which has {longest} points, are too many to hold")]
-    TooLong {
-        /// The data sets.
-        sets: usize,
-        /// The points of the longest.
-        longest: usize,
-    },
+    fn no_such(name: &str, there: &str) -> Self {
+        Self(format!("there is no column '{name}': the file has {there}"))
+    }
 }
 
 /// Columns of numbers.
@@ -216,7 +157,7 @@ impl Columns {
             false => (usize::from(index)..chosen.len()).filter(has_numbers).collect(),
         };
         if kept.len() < 2 {
-            return Err(ColumnError::Empty);
+            return Err(ColumnError::empty());
         }
         notes.extend(told(
             "column without numbers is",
@@ -290,10 +231,10 @@ impl Numbers {
             true => workbook::text(bytes, sheet).map(|(text, notes)| (text.into(), notes))?,
             false => {
                 if let Some(what) = no_text(bytes) {
-                    return Err(ColumnError::NoText(what));
+                    return Err(ColumnError::new(what));
                 }
                 if sheet.is_some() {
-                    return Err(ColumnError::NoSheets);
+                    return Err(ColumnError::new("it is text, without sheets"));
                 }
                 (decoded(bytes), Vec::new())
             }
@@ -322,9 +263,8 @@ impl Numbers {
             let has = |cell: &String| cell == workbook::UNCOMPUTED;
             let found =
                 head.iter().find_map(|line| Some((line.line, line.cells.iter().position(has)?)));
-            found.map_or(ColumnError::Empty, |(line, column)| {
-                let cell = workbook::UNCOMPUTED.to_owned();
-                ColumnError::NotANumber { line, column: column + 1, cell, mark: None }
+            found.map_or_else(ColumnError::empty, |(line, column)| {
+                ColumnError::not_a_number(line, column + 1, workbook::UNCOMPUTED, None)
             })
         };
         let table = wrong.map_or_else(|| table.ok_or_else(none), Err)?;
@@ -351,7 +291,7 @@ impl Numbers {
             units.splice(..0, (!units.is_empty()).then(String::new));
         } else if count > 0 && count < used(&first.cells) {
             let (line, found) = (first.line, used(&first.cells));
-            return Err(ColumnError::Names { line, found, names: count });
+            return Err(ColumnError::names(line, found, count));
         }
         let lead = (count > 1 && is_nameless(&names[0])).then_some(Lead {
             missing,
@@ -399,7 +339,9 @@ impl Numbers {
             self.lead.as_ref().is_some_and(|lead| lead.missing && cells.len() < expected);
         if found > expected || is_short {
             let found = if is_short { cells.len() } else { found };
-            return Err(ColumnError::Length { line: *line, found, expected });
+            return Err(ColumnError(format!(
+                "line {line} has {found} columns, but {expected} are expected"
+            )));
         }
         for place in 0..self.chosen.len() {
             let column = self.chosen[place];
@@ -455,7 +397,7 @@ impl Numbers {
     fn wrong(&self, line: usize, column: usize, cell: &str) -> ColumnError {
         let other = |&mark: &DecimalMark| mark.other().number(cell.as_bytes()).is_some();
         let mark = self.mark.filter(other);
-        ColumnError::NotANumber { line, column: column + 1, cell: excerpt(cell), mark }
+        ColumnError::not_a_number(line, column + 1, &excerpt(cell), mark)
     }
 
     /// What all rows together tell.
@@ -465,9 +407,7 @@ impl Numbers {
             let told = self.evidence.mark().map(|mark| mark.or(beside));
             let usual = |(cell, readings): (String, [f64; 2])| {
                 let usual = dialect.usual_mark().filter(|_| !cell.contains(','));
-                beside
-                    .or(usual)
-                    .ok_or_else(|| ColumnError::Marks { cell: excerpt(&cell), readings })
+                beside.or(usual).ok_or_else(|| marks(&cell, readings))
             };
             let mark = told.map_or_else(|error| usual(error).map(Some), Ok)?;
             self.settle(mark.unwrap_or(DecimalMark::Point));
@@ -487,7 +427,7 @@ impl Numbers {
             }
             None if lead.missing && (commas || !lead.grows) => {
                 let (line, found) = (lead.line, self.head.width);
-                return Err(ColumnError::Names { line, found, names: found - 1 });
+                return Err(ColumnError::names(line, found, found - 1));
             }
             _ => {}
         }
@@ -535,13 +475,12 @@ impl Lead {
     }
 }
 
-/// What is added to the word that a cell is no number.
-fn hint(mark: Option<DecimalMark>) -> &'static str {
-    match mark {
-        None => "",
-        Some(DecimalMark::Point) => " where the others have decimal points",
-        Some(DecimalMark::Comma) => " where the others have decimal commas",
-    }
+/// Nothing tells whether a mark is before decimals or between groups of digits: the first number that has two readings, and these.
+fn marks(cell: &str, [point, comma]: [f64; 2]) -> ColumnError {
+    ColumnError(format!(
+        "'{}' is {point} with a decimal point and {comma} with a decimal comma, and nothing tells which is meant: say what the decimal mark is",
+        excerpt(cell)
+    ))
 }
 
 /// What is said of so many things that are left out.

@@ -48,12 +48,12 @@ impl Head {
         let width = self.width;
         let numbered =
             || name.parse::<usize>().ok()?.checked_sub(1).filter(|&column| column < width);
-        self.named(name).or_else(numbered).ok_or_else(|| ColumnError::NoSuch {
-            name: excerpt(name),
-            there: match self.names.iter().all(String::is_empty) {
+        self.named(name).or_else(numbered).ok_or_else(|| {
+            let there = match self.names.iter().all(String::is_empty) {
                 true => format!("columns 1 to {width}"),
                 false => excerpt(&self.names.join(", ")),
-            },
+            };
+            ColumnError::no_such(&excerpt(name), &there)
         })
     }
 
@@ -140,11 +140,10 @@ impl Roles {
                 match tasks.insert(column, second) {
                     // The same column may be fitted twice.
                     Some(first) if first != second => {
-                        return Err(ColumnError::Twice {
-                            name: head.called(column),
-                            first,
-                            second,
-                        });
+                        let name = head.called(column);
+                        return Err(ColumnError(format!(
+                            "column '{name}' cannot be {first} and {second}"
+                        )));
                     }
                     _ => {}
                 }

@@ -6,6 +6,7 @@ use ndarray::{Array2, Array3};
 
 use super::roles::{Errors, Head, Roles};
 use super::{ColumnError, ColumnOptions, Numbers, told};
+use crate::excerpt::excerpt;
 
 /// The most numbers that are held where data sets have different lengths.
 const MOST: usize = 1 << 28;
@@ -89,10 +90,12 @@ impl DataSets {
         let sets = places.len() * y.len();
         let held = places.len().saturating_mul(longest).saturating_mul(x.len() + y.len());
         if held > MOST {
-            return Err(ColumnError::TooLong { sets, longest });
+            return Err(ColumnError(format!(
+                "{sets} data sets, the longest of which has {longest} points, are too many to hold"
+            )));
         }
         if longest == 0 {
-            return Err(ColumnError::Empty);
+            return Err(ColumnError::empty());
         }
         // Places of a long table have their points for each of their data sets.
         let times = if each > 0 { y.len() } else { 1 };
@@ -204,7 +207,7 @@ impl Table {
             }
             kept
         };
-        if x.is_empty() || y.is_empty() { Err(ColumnError::Empty) } else { Ok((x, y)) }
+        if x.is_empty() || y.is_empty() { Err(ColumnError::empty()) } else { Ok((x, y)) }
     }
 
     /// The columns of the errors of data sets.
@@ -218,13 +221,16 @@ impl Table {
             Errors::None => Ok(None),
             Errors::Listed(listed) if listed.len() == y.len() => Ok(Some(listed.clone())),
             Errors::Listed(listed) => {
-                Err(ColumnError::Errors { errors: listed.len(), sets: y.len() })
+                let (errors, sets) = (listed.len(), y.len());
+                Err(ColumnError(format!(
+                    "{errors} columns of errors are given for {sets} data sets"
+                )))
             }
             Errors::Suffix(suffix) => {
                 let of = |column: &usize| {
-                    let missing = || ColumnError::NoSuch {
-                        name: format!("{}{suffix}", head.called(*column)),
-                        there: crate::excerpt::excerpt(&head.names.join(", ")),
+                    let missing = || {
+                        let name = format!("{}{suffix}", head.called(*column));
+                        ColumnError::no_such(&name, &excerpt(&head.names.join(", ")))
                     };
                     roles.error_of.get(column).copied().ok_or_else(missing)
                 };

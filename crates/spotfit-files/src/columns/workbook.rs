@@ -31,7 +31,7 @@ pub(super) fn text(
     bytes: &[u8],
     sheet: Option<&str>,
 ) -> Result<(String, Vec<String>), ColumnError> {
-    let wrong = |reason: String| ColumnError::Workbook(reason);
+    let wrong = |reason: String| ColumnError(format!("the workbook cannot be read: {reason}"));
     let mut archive =
         Archive::open(Cursor::new(bytes)).map_err(|error| wrong(error.to_string()))?;
     let mut part = |name: &str| {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::format::{Foreign, readable};
+use super::foreign::Foreign;
 use crate::excerpt::excerpt;
 use crate::npy::NpyError;
 
@@ -13,9 +13,9 @@ pub enum MovieError {
     /// Reading failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The ending of the file's name is not that of a movie.
-    #[error("this is not a movie that can be read ({})", readable())]
-    UnknownFormat,
+    /// The ending of the file's name is not that of a movie: these are.
+    #[error("this is not a movie that can be read ({0})")]
+    UnknownFormat(String),
     /// The file has a format of another program and must be converted.
     #[error("{0}")]
     Foreign(&'static Foreign),
@@ -44,6 +44,9 @@ pub enum MovieError {
     /// The movie has several positions of the stage, with these names, and none was chosen.
     #[error("the movie has {} positions; one must be chosen: {}", .0.len(), named(.0))]
     Positions(Vec<String>),
+    /// There is no such position among those with these names.
+    #[error("there is no position {}: the movie has {}", excerpt(.0), named(.1))]
+    NoPosition(String, Vec<String>),
     /// The channel or slice that was chosen does not exist.
     #[error("there is no {axis} {number}: the movie has {count}")]
     NoSuch {
@@ -96,11 +99,6 @@ impl MovieError {
             }
             other => other,
         }
-    }
-
-    /// There is no position of this name among these.
-    pub(super) fn no_position(chosen: &str, names: &[String]) -> Self {
-        wrong(format!("there is no position {}: the movie has {}", excerpt(chosen), named(names)))
     }
 }
 

@@ -1,7 +1,6 @@
-//! What a format of movies is, and common formats of other programs.
+//! What a format of movies is.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::fs::{File, metadata};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -9,6 +8,7 @@ use std::sync::Arc;
 
 use super::error::{of_file, wrong};
 use super::follow::source::{Attempt, Grows};
+use super::foreign::Foreign;
 use super::header::Header;
 use super::placed::Planes;
 use super::{FORMATS, Movie, MovieError, MovieOptions};
@@ -70,9 +70,9 @@ impl Format {
     #[cfg(not(feature = "tiff"))]
     pub(super) const fn without(name: &'static str, endings: &'static [&'static str]) -> Self {
         Self {
-            follow: Some(|_, _| Err(MovieError::UnknownFormat.into())),
+            follow: Some(|_, _| Err(unknown(Path::new("")).into())),
             begins: Some(|_| false),
-            ..Self::new(name, endings, Read::Path(|_, _| Err(MovieError::UnknownFormat)))
+            ..Self::new(name, endings, Read::Path(|_, _| Err(unknown(Path::new("")))))
         }
     }
 
@@ -184,13 +184,26 @@ pub(super) fn extension(path: &Path) -> Option<String> {
     path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase)
 }
 
+/// How TIFF files are called, with and without their reader.
+pub(super) const TIFF: [&str; 6] = ["tif", "tiff", "btf", "tf2", "tf8", "stk"];
+
+/// Whether a file is called like a TIFF file.
+#[cfg(feature = "tiff")]
+pub(super) fn is_tiff(path: &Path) -> bool {
+    extension(path).is_some_and(|ending| TIFF.contains(&&*ending))
+}
+
 /// How the names of movies end, in small letters, whatever features there are. A folder, `NDTiff.index` and pipes may be movies, too.
 pub fn endings() -> impl Iterator<Item = &'static str> {
     FORMATS.iter().flat_map(|format| format.endings).copied()
 }
 
-/// The endings that an error names: the first of each format, and what stands beside it.
-pub(super) fn readable() -> String {
+/// The error for a path that is no movie: another format, or the endings that can be read, the first of each format, and what stands
+/// beside it.
+pub(super) fn unknown(path: &Path) -> MovieError {
+    if let Some(foreign) = extension(path).and_then(|ending| Foreign::of(&ending)) {
+        return MovieError::Foreign(foreign);
+    }
     let ending = |format: &Format| {
         let first = format.endings.first().filter(|_| format.begins.is_some())?;
         Some(match format.read {
@@ -198,74 +211,5 @@ pub(super) fn readable() -> String {
             _ => format!(".{first}"),
         })
     };
-    FORMATS.iter().filter_map(ending).collect::<Vec<_>>().join(", ")
-}
-
-/// A format that is recognized by its name, but must be converted.
-#[derive(Debug)]
-pub struct Foreign {
-    endings: &'static [&'static str],
-    name: &'static str,
-    /// Nothing where Bio-Formats converts it.
-    way: Option<&'static str>,
-}
-
-/// [`Foreign`] in one line; Bio-Formats has the last of the endings.
-const fn foreign(
-    name: &'static str,
-    endings: &'static [&'static str],
-    way: Option<&'static str>,
-) -> Foreign {
-    Foreign { endings, name, way }
-}
-
-const FOREIGN: [Foreign; 12] = [
-    foreign("Leica's LIF", &["lof", "xlef", "lif"], None),
-    foreign("Olympus' OIF and OIB", &["oif", "oib"], None),
-    foreign("Olympus' OIR and VSI", &["oir", "vsi"], None),
-    foreign("Zeiss' LSM and ZVI", &["lsm", "zvi"], None),
-    foreign("Imaris' IMS", &["ims"], None),
-    foreign("DeltaVision's DV", &["dv"], None),
-    foreign("HCImage's CXD", &["cxd"], None),
-    foreign("OME-Zarr", &["zarr"], None),
-    foreign("PCO's PCORAW and B16", &["pcoraw", "b16"], Some("export it from pco.camware as TIFF")),
-    foreign("Andor's spooled SIFX", &["sifx"], Some("export it from Andor Solis as SIF or TIFF")),
-    foreign(
-        "Hamamatsu's DCIMG",
-        &["dcimg"],
-        Some(
-            "export it from HCImage, or open it in Fiji with Hamamatsu's plugin, and save it as TIFF",
-        ),
-    ),
-    foreign(
-        "film (MP4, AVI and the like)",
-        &["mp4", "m4v", "avi", "mov", "mkv", "wmv"],
-        Some(
-            "open it in Fiji (File > Import > AVI, or Movie (FFMPEG)), make it 8 or 16 bits and \
-             save it as TIFF; compressed film has lost what photons are counted by",
-        ),
-    ),
-];
-
-impl Foreign {
-    /// The error for a path that is no movie.
-    pub(super) fn error(path: &Path) -> MovieError {
-        let ending = extension(path).unwrap_or_default();
-        let found = FOREIGN.iter().find(|foreign| foreign.endings.contains(&&*ending));
-        found.map_or(MovieError::UnknownFormat, MovieError::Foreign)
-    }
-}
-
-impl fmt::Display for Foreign {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} must be converted first: ", self.name)?;
-        match (self.way, self.endings) {
-            (None, [.., ending]) => write!(
-                f,
-                "open it in Fiji with Bio-Formats and save it as TIFF, or run Bio-Formats' \
-                 'bfconvert movie.{ending} movie.ome.tif'"
-            ),
-            (way, _) => f.write_str(way.unwrap_or_default()),
-        }
-    }
+    MovieError::UnknownFormat(FORMATS.iter().filter_map(ending).collect::<Vec<_>>().join(", "))
 }

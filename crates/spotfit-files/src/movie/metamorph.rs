@@ -11,10 +11,9 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::error::wrong;
-use super::format::{Format, Read};
+use super::format::{Format, Read, is_tiff};
 use super::npy;
 use super::parts::How;
-use super::tiff::is_tiff;
 use super::{Movie, MovieAxes, MovieError, MovieOptions};
 use crate::excerpt::excerpt;
 

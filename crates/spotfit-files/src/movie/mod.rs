@@ -40,6 +40,7 @@ mod error;
 mod fits;
 mod flow;
 mod follow;
+mod foreign;
 mod format;
 mod header;
 #[cfg(feature = "tiff")]
@@ -56,6 +57,7 @@ mod pending;
 mod pixels;
 mod placed;
 mod raw;
+mod raw_beside;
 mod room;
 mod sif;
 mod spe;
@@ -73,7 +75,6 @@ use rayon::ThreadPool;
 use crate::npy::NpyReader;
 pub use crate::place::ReadSeek;
 use crate::place::Reader;
-use format::Format;
 
 pub use acquisition::Acquisition;
 #[doc(hidden)]
@@ -84,7 +85,8 @@ pub use flow::FrameFormat;
 #[doc(hidden)]
 pub use flow::{raw_frame, read_raw_frame};
 pub use follow::{FollowOptions, GrowingMovie, is_read_complete, last_change, movies_in};
-pub use format::{Foreign, endings};
+pub use foreign::Foreign;
+pub use format::endings;
 pub use ndtiff::INDEX as NDTIFF_INDEX;
 pub use options::{MovieLimits, MovieOptions};
 pub use pending::PendingBlock;
@@ -92,30 +94,27 @@ pub use pixels::Pixels;
 pub use room::{FrameType, SpareBlocks};
 
 /// The formats of movies. Where a path could be of several, the first counts; errors name them in this order.
-const FORMATS: &[Format] = &[
+const FORMATS: &[format::Format] = &[
     ndtiff::FORMAT,
     #[cfg(feature = "tiff")]
     tiff::FOLDER,
     #[cfg(feature = "tiff")]
     tiff::FORMAT,
     #[cfg(not(feature = "tiff"))]
-    Format::without("TIFF", &TIFF),
+    format::Format::without("TIFF", &format::TIFF),
     npy::FORMAT,
     nd2::FORMAT,
     czi::FORMAT,
     sif::FORMAT,
     spe::FORMAT,
     fits::FORMAT,
-    raw::PICASSO,
-    raw::DAX,
+    raw_beside::PICASSO,
+    raw_beside::DAX,
     #[cfg(feature = "tiff")]
     metamorph::FORMAT,
     #[cfg(not(feature = "tiff"))]
-    Format::without("MetaMorph", &["nd"]),
+    format::Format::without("MetaMorph", &["nd"]),
 ];
-
-/// How TIFF files are called, with and without their reader.
-const TIFF: [&str; 6] = ["tif", "tiff", "btf", "tf2", "tf8", "stk"];
 
 /// Consecutive frames.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::format::{Beside, Foreign, Format, Read};
+use super::format::{Beside, Format, Read, unknown};
 use super::npy;
 use super::parts::How;
 use super::{Movie, MovieError, MovieOptions, Reader};
@@ -34,7 +34,7 @@ impl Movie {
         let metadata = std::fs::metadata(path)?;
         let mut movie = match Format::of(path) {
             Some(format) => format.open(path, options)?,
-            None if metadata.is_file() || metadata.is_dir() => return Err(Foreign::error(path)),
+            None if metadata.is_file() || metadata.is_dir() => return Err(unknown(path)),
             None => npy::open(path, options)?,
         };
         if movie.files.is_empty() {
@@ -52,7 +52,7 @@ impl Movie {
         reader: Reader,
         options: &MovieOptions,
     ) -> Result<Self, MovieError> {
-        let format = Format::ending(ending).ok_or(MovieError::UnknownFormat)?;
+        let format = Format::ending(ending).ok_or_else(|| unknown(Path::new(ending)))?;
         format.of_bytes(shared(reader)?.0, None, options)
     }
 
@@ -69,7 +69,7 @@ impl Movie {
     ) -> Result<Self, MovieError> {
         let Some(Read::Beside(_, header)) = Format::ending(ending).map(|format| &format.read)
         else {
-            return Err(MovieError::UnknownFormat);
+            return Err(unknown(Path::new(ending)));
         };
         let beside = Beside { name: name.into(), text: text.into() };
         let bytes = shared(reader)?;

@@ -70,7 +70,7 @@ impl MovieOptions {
         let named = names.iter().position(|name| name == chosen);
         named
             .or(number.filter(|&number| number < names.len().max(1)))
-            .ok_or_else(|| MovieError::no_position(chosen, names))
+            .ok_or_else(|| MovieError::NoPosition(chosen.to_owned(), names.to_vec()))
     }
 
     /// The channel that is read of a movie with such axes.

@@ -43,7 +43,7 @@ impl<R: Read> NpyReader<R> {
     /// were; 0 at the end.
     ///
     /// # Errors
-    /// As [`NpyReader::read`], except [`NpyError::Type`].
+    /// As [`NpyReader::read`], except [`NpyError::Wrong`].
     pub fn read_bytes(&mut self, items: usize, room: &mut dyn ByteRoom) -> Result<usize, NpyError> {
         let items = items.min(self.left);
         let (size, big_endian) = (self.header.number.size(), self.header.big_endian);

@@ -43,26 +43,30 @@ impl NpyHeader {
         let mut length = 0;
         while length < start.len() {
             match reader.read(&mut start[length..])? {
-                0 => return Err(NpyError::Magic),
+                0 => return Err(no_array()),
                 n => length += n,
             }
         }
         if !start.starts_with(b"\x93NUMPY") {
-            return Err(NpyError::Magic);
+            return Err(no_array());
         }
         let mut bytes = [0; 4];
         match (start[6], start[7]) {
             (1, 0) => read_header(reader, &mut bytes[..2])?,
             (2 | 3, 0) => read_header(reader, &mut bytes)?,
-            (major, minor) => return Err(NpyError::Version(major, minor)),
+            (major, minor) => {
+                return Err(NpyError::Wrong(format!(
+                    "NPY version {major}.{minor} is not known (1.0, 2.0 and 3.0 are)"
+                )));
+            }
         }
         let length = u32::from_le_bytes(bytes) as usize;
         if length > LONGEST_HEADER {
-            return Err(NpyError::Header("it is longer than a mebibyte"));
+            return Err(NpyError::header("it is longer than a mebibyte"));
         }
         let mut text = vec![0; length];
         read_header(reader, &mut text)?;
-        String::from_utf8(text).map_err(|_| NpyError::Header("it is not text"))
+        String::from_utf8(text).map_err(|_| NpyError::header("it is not text"))
     }
 
     fn parse(text: &str) -> Result<Self, NpyError> {
@@ -76,18 +80,19 @@ impl NpyHeader {
                 "descr" => descr = Some(parser.descr()?),
                 "fortran_order" => fortran_order = Some(parser.boolean()?),
                 "shape" => shape = Some(parser.tuple()?),
-                _ => return Err(NpyError::Header("it has a key other than NumPy's three")),
+                _ => return Err(NpyError::header("it has a key other than NumPy's three")),
             }
             if !parser.accept(',') {
                 parser.expect('}')?;
                 break;
             }
         }
-        let descr = descr.ok_or(NpyError::Header("'descr' is missing"))?;
-        let fortran_order = fortran_order.ok_or(NpyError::Header("'fortran_order' is missing"))?;
-        let shape = shape.ok_or(NpyError::Header("'shape' is missing"))?;
+        let descr = descr.ok_or_else(|| NpyError::header("'descr' is missing"))?;
+        let fortran_order =
+            fortran_order.ok_or_else(|| NpyError::header("'fortran_order' is missing"))?;
+        let shape = shape.ok_or_else(|| NpyError::header("'shape' is missing"))?;
 
-        let unsupported = || NpyError::Type(excerpt(descr));
+        let unsupported = || NpyError::kind(excerpt(descr));
         let order = descr.get(..1).ok_or_else(unsupported)?;
         let big_endian = match order {
             "<" | "|" => false,
@@ -117,9 +122,13 @@ impl NpyHeader {
     }
 }
 
+fn no_array() -> NpyError {
+    NpyError::Wrong("this is not an NPY file (it does not begin with \\x93NUMPY)".to_owned())
+}
+
 fn read_header(reader: &mut impl Read, bytes: &mut [u8]) -> Result<(), NpyError> {
     reader.read_exact(bytes).map_err(|error| match error.kind() {
-        io::ErrorKind::UnexpectedEof => NpyError::Header("the file ends within it"),
+        io::ErrorKind::UnexpectedEof => NpyError::header("the file ends within it"),
         _ => error.into(),
     })
 }
@@ -145,7 +154,7 @@ impl<'a> Parser<'a> {
         if self.accept(symbol) {
             Ok(())
         } else {
-            Err(NpyError::Header("it is not a Python dictionary as NumPy writes it"))
+            Err(NpyError::header("it is not a Python dictionary as NumPy writes it"))
         }
     }
 
@@ -155,7 +164,7 @@ impl<'a> Parser<'a> {
             self.expect('\'')?;
         }
         let (string, rest) =
-            self.rest.split_once(quote).ok_or(NpyError::Header("a string does not end"))?;
+            self.rest.split_once(quote).ok_or_else(|| NpyError::header("a string does not end"))?;
         self.rest = rest;
         Ok(string)
     }
@@ -163,7 +172,7 @@ impl<'a> Parser<'a> {
     fn descr(&mut self) -> Result<&'a str, NpyError> {
         self.rest = self.rest.trim_start();
         if self.rest.starts_with(['[', '(']) {
-            return Err(NpyError::Type("structured".to_owned()));
+            return Err(NpyError::kind("structured"));
         }
         self.string()
     }
@@ -176,28 +185,28 @@ impl<'a> Parser<'a> {
                 return Ok(value);
             }
         }
-        Err(NpyError::Header("'fortran_order' is neither True nor False"))
+        Err(NpyError::header("'fortran_order' is neither True nor False"))
     }
 
     fn tuple(&mut self) -> Result<Vec<usize>, NpyError> {
-        const WRONG: NpyError = NpyError::Header("'shape' is not a tuple of whole numbers");
-        self.expect('(').map_err(|_| WRONG)?;
+        let wrong = || NpyError::header("'shape' is not a tuple of whole numbers");
+        self.expect('(').map_err(|_| wrong())?;
         let mut axes = Vec::new();
         while !self.accept(')') {
-            let end = self.rest.find(|c: char| !c.is_ascii_digit()).ok_or(WRONG)?;
+            let end = self.rest.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
             let (digits, rest) = self.rest.split_at(end);
             // Old Python versions wrote a long integer as 5L.
             self.rest = rest.strip_prefix('L').unwrap_or(rest);
             if digits.is_empty() {
-                return Err(WRONG);
+                return Err(wrong());
             }
             let large = || NpyError::TooLarge(format!("({}, …)", excerpt(digits)));
             axes.push(digits.parse().map_err(|_| large())?);
             if axes.len() > MOST_AXES {
-                return Err(NpyError::Header("'shape' has more than 64 axes"));
+                return Err(NpyError::header("'shape' has more than 64 axes"));
             }
             if !self.accept(',') {
-                self.expect(')').map_err(|_| WRONG)?;
+                self.expect(')').map_err(|_| wrong())?;
                 break;
             }
         }

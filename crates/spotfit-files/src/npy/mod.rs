@@ -16,7 +16,7 @@ mod number;
 mod reader;
 mod translated;
 
-use std::io;
+use std::{fmt, io};
 
 pub use bytes::{ByteRoom, MaybeFile};
 pub use fortran::FORTRAN_BYTES;
@@ -33,21 +33,9 @@ pub enum NpyError {
     /// Reading failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The file does not begin like an NPY file.
-    #[error("this is not an NPY file (it does not begin with \\x93NUMPY)")]
-    Magic,
-    /// The version is not known.
-    #[error("NPY version {0}.{1} is not known (1.0, 2.0 and 3.0 are)")]
-    Version(u8, u8),
-    /// The header cannot be understood.
-    #[error("the NPY header cannot be understood: {0}")]
-    Header(&'static str),
-    /// The type of the numbers is not supported.
-    #[error(
-        "numbers of type '{0}' are not supported \
-         (integers of 8 to 64 bits and floating point of 32 or 64 bits are)"
-    )]
-    Type(String),
+    /// The file does not begin like an NPY file, or its header cannot be understood or has numbers that are not supported.
+    #[error("{0}")]
+    Wrong(String),
     /// The array has the wrong number of dimensions.
     #[error("expected an array of shape {needed}, got {found}")]
     Shape {
@@ -72,4 +60,17 @@ pub enum NpyError {
         /// The bytes that the file has.
         found: u64,
     },
+}
+
+impl NpyError {
+    fn header(what: &str) -> Self {
+        Self::Wrong(format!("the NPY header cannot be understood: {what}"))
+    }
+
+    /// The type of the numbers is not supported.
+    fn kind(what: impl fmt::Display) -> Self {
+        Self::Wrong(format!(
+            "numbers of type '{what}' are not supported (integers of 8 to 64 bits and floating point of 32 or 64 bits are)"
+        ))
+    }
 }

@@ -111,7 +111,7 @@ impl<R: Read> NpyReader<R> {
     /// Appends up to `items` items of the first axis to `numbers`, in C order, and returns their number; 0 at the end.
     ///
     /// # Errors
-    /// [`NpyError::Type`] if the file has other numbers than `T`, [`NpyError::Truncated`] if it ends
+    /// [`NpyError::Wrong`] if the file has other numbers than `T`, [`NpyError::Truncated`] if it ends
     /// too early, [`NpyError::FortranOrder`], [`NpyError::Io`].
     pub fn read<T: NpyNumber>(
         &mut self,
@@ -124,7 +124,7 @@ impl<R: Read> NpyReader<R> {
     /// [`NpyReader::read`] for numbers of any type, each rounded to the nearest `f64`.
     ///
     /// # Errors
-    /// As [`NpyReader::read`], except [`NpyError::Type`].
+    /// As [`NpyReader::read`], except [`NpyError::Wrong`].
     pub fn read_f64(&mut self, items: usize, numbers: &mut Vec<f64>) -> Result<usize, NpyError> {
         with_number!(self.header.number, T => self.read_as(items, <T as Pixel>::to_f64, numbers))
     }
@@ -132,7 +132,7 @@ impl<R: Read> NpyReader<R> {
     /// [`NpyReader::read`] for numbers of any type, each rounded to the nearest `f32`.
     ///
     /// # Errors
-    /// As [`NpyReader::read`], except [`NpyError::Type`].
+    /// As [`NpyReader::read`], except [`NpyError::Wrong`].
     pub fn read_f32(&mut self, items: usize, numbers: &mut Vec<f32>) -> Result<usize, NpyError> {
         with_number!(self.header.number, T => self.read_as(items, to_f32::<T>, numbers))
     }
@@ -146,7 +146,7 @@ impl<R: Read> NpyReader<R> {
     ) -> Result<usize, NpyError> {
         if self.header.number != T::TYPE {
             let kinds = format!("{:?} (read as {:?})", self.header.number, T::TYPE);
-            return Err(NpyError::Type(kinds));
+            return Err(NpyError::kind(kinds));
         }
         let items = items.min(self.left);
         if self.is_reordered() {

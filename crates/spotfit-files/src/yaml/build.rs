@@ -8,30 +8,33 @@ use super::{DEEPEST, LARGEST, Value, YamlError, scalar};
 
 /// What all values together that anchors repeat may weigh.
 const HEAVIEST: usize = 64 << 20;
+const ALIASES: &str = "what anchors repeat is too large";
+const KEY: &str = "a key is a list or a mapping";
 
 /// Reads all documents in a text of up to 16 MiB.
 ///
 /// # Errors
 ///
-/// [`YamlError::Large`]; [`YamlError::Syntax`] if this is not YAML, [`YamlError::Deep`] if it is nested more than 64
-/// times, [`YamlError::Aliases`] if its aliases take more than 64 MiB, [`YamlError::Key`] or [`YamlError::Twice`] if
-/// the keys of a mapping are not different scalars.
+/// [`YamlError::Wrong`] if it is larger or not YAML, if it is nested more than 64
+/// times, if its aliases take more than 64 MiB, or if the keys of a mapping are not different scalars.
 pub fn parse(text: &str) -> Result<Vec<Value>, YamlError> {
     if text.len() as u64 > LARGEST {
-        return Err(YamlError::Large);
+        return Err(YamlError::large());
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut builder = Builder::default();
     let mut parser = Parser::new_from_str(text);
     while let Some(event) = parser.next_event() {
-        let (event, span) = event.map_err(|error| YamlError::Syntax {
-            line: error.marker().line(),
-            column: error.marker().col() + 1,
-            what: error.info().to_owned(),
+        let (event, span) = event.map_err(|error| {
+            syntax(error.marker().line(), error.marker().col() + 1, error.info())
         })?;
         builder.event(event, span.start.line())?;
     }
     Ok(builder.documents)
+}
+
+fn syntax(line: usize, column: usize, what: &str) -> YamlError {
+    YamlError::Wrong(format!("line {line}, column {column} of the YAML file: {what}"))
 }
 
 /// A list or mapping that has not ended.
@@ -108,15 +111,14 @@ impl Builder {
             }
             Event::Alias(anchor) => {
                 let Some(Anchor { value, depth, weight }) = self.anchors.get(&anchor) else {
-                    let what = "an alias stands within what it repeats".to_owned();
-                    return Err(YamlError::Syntax { line, column: 1, what });
+                    return Err(syntax(line, 1, "an alias stands within what it repeats"));
                 };
                 self.weight += weight;
                 if self.weight > HEAVIEST {
-                    return Err(YamlError::Aliases { line });
+                    return Err(YamlError::line(line, ALIASES));
                 }
                 if self.open.len() + depth > DEEPEST {
-                    return Err(YamlError::Deep { line });
+                    return Err(YamlError::deep(line));
                 }
                 let value = value.clone();
                 self.value(value, 0, line)?;
@@ -128,7 +130,7 @@ impl Builder {
 
     fn begin(&mut self, open: Open, line: usize) -> Result<(), YamlError> {
         self.open.push(open);
-        if self.open.len() > DEEPEST { Err(YamlError::Deep { line }) } else { Ok(()) }
+        if self.open.len() > DEEPEST { Err(YamlError::deep(line)) } else { Ok(()) }
     }
 
     /// Puts a value where it belongs.
@@ -137,7 +139,7 @@ impl Builder {
             let (depth, weight) = measure(&value);
             self.weight += weight;
             if self.weight > HEAVIEST {
-                return Err(YamlError::Aliases { line });
+                return Err(YamlError::line(line, ALIASES));
             }
             self.anchors.insert(anchor, Anchor { value: value.clone(), depth, weight });
         }
@@ -146,7 +148,7 @@ impl Builder {
             Some(Content::List(list)) => list.push(value),
             Some(Content::Map(entries, key)) => match key.take() {
                 Some(key) => entries.push((key, value)),
-                None => *key = Some(name(value).ok_or(YamlError::Key { line })?),
+                None => *key = Some(name(value).ok_or_else(|| YamlError::line(line, KEY))?),
             },
         }
         Ok(())
@@ -188,6 +190,10 @@ fn different(entries: &[(String, Value)], line: usize) -> Result<(), YamlError> 
     keys.sort_unstable();
     match keys.windows(2).find(|pair| pair[0] == pair[1]) {
         None => Ok(()),
-        Some(pair) => Err(YamlError::Twice { line, key: pair[0].chars().take(60).collect() }),
+        Some(pair) => {
+            let key: String = pair[0].chars().take(60).collect();
+            let what = format!("the mapping that ends here has the key '{key}' twice");
+            Err(YamlError::line(line, what))
+        }
     }
 }

@@ -8,6 +8,7 @@ mod build;
 mod scalar;
 mod write;
 
+use std::fmt;
 use std::io::{self, Read};
 
 pub use build::parse;
@@ -66,66 +67,39 @@ pub enum YamlError {
     /// The file cannot be read.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The file is too large.
-    #[error("the YAML file has more than {} MiB", LARGEST >> 20)]
-    Large,
-    /// The file is not UTF-8.
-    #[error("byte {0} of the YAML file is not UTF-8")]
-    Encoding(usize),
-    /// The file is not valid YAML.
-    #[error("line {line}, column {column} of the YAML file: {what}")]
-    Syntax {
-        /// The line, from 1.
-        line: usize,
-        /// The column, from 1.
-        column: usize,
-        /// What is wrong.
-        what: String,
-    },
-    /// Lists and mappings are nested too deeply.
-    #[error(
-        "line {line} of the YAML file: more than {DEEPEST} lists and mappings within each other"
-    )]
-    Deep {
-        /// The line, from 1; 0, if the value should be written.
-        line: usize,
-    },
-    /// Repeated parts of the file (anchors and aliases) take too much memory.
-    #[error("line {line} of the YAML file: what anchors repeat is too large")]
-    Aliases {
-        /// The line, from 1.
-        line: usize,
-    },
-    /// A key is a list or a mapping.
-    #[error("line {line} of the YAML file: a key is a list or a mapping")]
-    Key {
-        /// The line, from 1.
-        line: usize,
-    },
-    /// A key occurs twice in one mapping.
-    #[error("line {line} of the YAML file: the mapping that ends here has the key '{key}' twice")]
-    Twice {
-        /// The line, from 1.
-        line: usize,
-        /// The key; the beginning of it, if it is long.
-        key: String,
-    },
-    /// A key is too long to be written.
-    #[error("a key of {0} bytes is too long for YAML")]
-    LongKey(usize),
+    /// The file is not what it should be, in words that say where; or a value cannot be written.
+    #[error("{0}")]
+    Wrong(String),
+}
+
+impl YamlError {
+    fn line(line: usize, what: impl fmt::Display) -> Self {
+        Self::Wrong(format!("line {line} of the YAML file: {what}"))
+    }
+
+    fn large() -> Self {
+        Self::Wrong(format!("the YAML file has more than {} MiB", LARGEST >> 20))
+    }
+
+    /// Lists and mappings are nested too deeply; line 0, where a value should be written.
+    fn deep(line: usize) -> Self {
+        Self::line(line, format!("more than {DEEPEST} lists and mappings within each other"))
+    }
 }
 
 /// Reads all documents of a file of up to 16 MiB in UTF-8.
 ///
 /// # Errors
 ///
-/// As [`parse`]; [`YamlError::Io`], and [`YamlError::Encoding`] if the file is not UTF-8.
+/// As [`parse`]; [`YamlError::Io`], and [`YamlError::Wrong`] if the file is not UTF-8.
 pub fn read(reader: impl Read) -> Result<Vec<Value>, YamlError> {
     let mut bytes = Vec::new();
     reader.take(LARGEST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST {
-        return Err(YamlError::Large);
+        return Err(YamlError::large());
     }
-    let text = str::from_utf8(&bytes);
-    parse(text.map_err(|error| YamlError::Encoding(error.valid_up_to()))?)
+    let text = str::from_utf8(&bytes).map_err(|error| {
+        YamlError::Wrong(format!("byte {} of the YAML file is not UTF-8", error.valid_up_to()))
+    });
+    parse(text?)
 }

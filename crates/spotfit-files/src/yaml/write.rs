@@ -11,7 +11,7 @@ const LONGEST_KEY: usize = 1000;
 ///
 /// # Errors
 ///
-/// [`YamlError::Deep`] if a value is nested more than 64 times, [`YamlError::LongKey`] if a key is too long.
+/// [`YamlError`] if a value is nested more than 64 times, or if a key is too long.
 pub fn write(documents: &[Value]) -> Result<String, YamlError> {
     let mut text = String::new();
     for (number, document) in documents.iter().enumerate() {
@@ -43,7 +43,8 @@ fn map(
         let begin = text.len();
         string(text, key);
         if text.len() - begin > LONGEST_KEY {
-            return Err(YamlError::LongKey(key.len()));
+            let what = format!("a key of {} bytes is too long for YAML", key.len());
+            return Err(YamlError::Wrong(what));
         }
         text.push(':');
         match value {
@@ -87,7 +88,7 @@ fn list(text: &mut String, items: &[Value], indent: usize, depth: usize) -> Resu
 }
 
 fn check(depth: usize) -> Result<(), YamlError> {
-    if depth >= DEEPEST { Err(YamlError::Deep { line: 0 }) } else { Ok(()) }
+    if depth >= DEEPEST { Err(YamlError::deep(0)) } else { Ok(()) }
 }
 
 fn space(text: &mut String, count: usize) {

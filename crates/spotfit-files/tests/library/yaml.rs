@@ -206,6 +206,12 @@ fn scalars_of_numpy_are_numbers() {
     assert_eq!(parse(&file).expect("YAML"), [Value::Map(expected)]);
 }
 
+fn is_deep(error: Option<YamlError>) -> bool {
+    error.is_some_and(|error| {
+        error.to_string().ends_with("more than 64 lists and mappings within each other")
+    })
+}
+
 /// Proves that files that would take endless memory or stack, and files that are not clear, are errors that say where.
 #[test]
 fn hostile_files_are_errors() {
@@ -215,19 +221,22 @@ fn hostile_files_are_errors() {
         let inner = vec![format!("*a{}", level - 1); 9].join(", ");
         bomb.push_str(&format!("b{level}: &a{level} [{inner}]\n"));
     }
-    assert!(matches!(parse(&bomb), Err(YamlError::Aliases { line: 7..=8 })));
+    let said = parse(&bomb).expect_err("a bomb").to_string();
+    assert!(said.starts_with("line 7 ") || said.starts_with("line 8 "), "{said}");
+    assert!(said.ends_with("what anchors repeat is too large"), "{said}");
     let long = format!("a: &a {}\nb: [{}]", "x".repeat(1 << 20), "*a, ".repeat(100));
-    assert!(matches!(parse(&long), Err(YamlError::Aliases { line: 2 })));
+    assert!(error(&long).starts_with("line 2 "));
     let mut deep = String::from("- &a0 []\n");
     for level in 1..70 {
         deep.push_str(&format!("- &a{level} [*a{}]\n", level - 1));
     }
-    assert!(matches!(parse(&deep), Err(YamlError::Deep { .. })));
+    assert!(is_deep(parse(&deep).err()));
     for unit in ["[", "- ", "{a: ", "? ", "[{"] {
         let text = unit.repeat(100_000);
         assert!(parse(&text).is_err(), "{unit}");
     }
-    assert!(matches!(parse(&"[".repeat(70)), Err(YamlError::Deep { line: 1 })));
+    assert!(error(&"[".repeat(70)).starts_with("line 1 "));
+    assert!(is_deep(parse(&"[".repeat(70)).err()));
     assert_eq!(
         error("a: 1\nb: 2\na: 3\n"),
         "line 4 of the YAML file: the mapping that ends here has the key 'a' twice"
@@ -237,12 +246,14 @@ fn hostile_files_are_errors() {
     assert!(error("a: 'b").starts_with("line "));
     let bytes = read(&b"a: \xff"[..]).expect_err("no UTF-8").to_string();
     assert_eq!(bytes, "byte 3 of the YAML file is not UTF-8");
-    assert!(matches!(read(io::repeat(b'#')), Err(YamlError::Large)));
+    let said = read(io::repeat(b'#')).expect_err("no end").to_string();
+    assert_eq!(said, "the YAML file has more than 16 MiB");
     let mut value = Value::Null;
     for _ in 0..65 {
         value = Value::List(vec![value]);
     }
-    assert!(matches!(write(&[value]), Err(YamlError::Deep { .. })));
+    assert!(is_deep(write(&[value]).err()));
     let key = Value::Map(vec![("k".repeat(2000), Value::Null)]);
-    assert!(matches!(write(&[key]), Err(YamlError::LongKey(2000))));
+    let said = write(&[key]).expect_err("a long key").to_string();
+    assert_eq!(said, "a key of 2000 bytes is too long for YAML");
 }

@@ -12,7 +12,7 @@ use std::thread::sleep;
 use std::time::Instant;
 
 use super::error::wrong;
-use super::format::{Foreign, Format, Read, extension};
+use super::format::{Format, Read, extension, unknown};
 use super::{Block, Movie, MovieAxes, MovieError, MovieOptions, Pixels, block_length};
 use crate::excerpt::excerpt;
 pub use folder::{is_read_complete, last_change, movies_in};
@@ -321,7 +321,7 @@ fn opened(
         _ => match std::fs::metadata(path) {
             // What is not there yet may become a folder.
             Err(missing) if extension(path).is_none() => Err(Attempt::not_yet(missing)),
-            _ => Err(Foreign::error(path).into()),
+            _ => Err(unknown(path).into()),
         },
     }
 }

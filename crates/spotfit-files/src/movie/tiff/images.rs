@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::{MovieError, is_tiff};
+use super::MovieError;
 use crate::movie::MovieOptions;
 use crate::movie::error::wrong;
+use crate::movie::format::is_tiff;
 use crate::sort::sort_by;
 
 /// The images of a folder in their order.

@@ -27,16 +27,13 @@ use ::tiff::decoder::ifd::Value;
 use ::tiff::tags::{CompressionMethod, Tag};
 
 use super::follow::source::Attempt;
-use super::format::{Format, Read, extension};
+use super::format::{Format, Read, TIFF, extension};
 use super::room::FrameType;
-use super::{
-    Acquisition, Dimensions, Movie, MovieAxes, MovieError, MovieOptions, Pixels, Source, TIFF,
-};
+use super::{Acquisition, Dimensions, Movie, MovieAxes, MovieError, MovieOptions, Pixels, Source};
 use super::{micro_manager, ndtiff};
 use crate::place::Bytes;
 use decode::{check_page, kind};
 use failure::{undecodable, wrong};
-use growing::GrowingTiff;
 use imagej::{ImageJ, Resolution};
 use images::Images;
 use layout::Layout;
@@ -49,7 +46,7 @@ pub(super) use read::TiffSource;
 
 /// The format: one file, or several of which one tells of the others.
 pub(super) const FORMAT: Format = Format {
-    follow: Some(|path, options| Ok(Box::new(GrowingTiff::open(path, options)?))),
+    follow: Some(|path, options| Ok(Box::new(growing::GrowingTiff::open(path, options)?))),
     begins: Some(|path| match ndtiff::is_stack(path) {
         true => ndtiff::is_first_stack(path),
         false => set::numbered(path).is_none_or(|own| own.first(path).is_none()),
@@ -70,17 +67,12 @@ pub(super) const FOLDER: Format = Format {
     },
     follow: Some(|folder, options| {
         let (first, _) = set::first_in(folder).map_err(Attempt::not_yet)?;
-        Ok(Box::new(GrowingTiff::open(&first, options)?))
+        Ok(Box::new(growing::GrowingTiff::open(&first, options)?))
     }),
     begins: Some(|folder| set::first_in(folder).is_ok()),
     new_files: set::new_files,
     ..Format::new("TIFF", &[], Read::Path(open_folder))
 };
-
-/// Whether a file is called like a TIFF file.
-pub(super) fn is_tiff(path: &Path) -> bool {
-    extension(path).is_some_and(|ending| TIFF.contains(&&*ending))
-}
 
 /// Opens the one movie of a folder.
 fn open_folder(folder: &Path, options: &MovieOptions) -> Result<Movie, MovieError> {

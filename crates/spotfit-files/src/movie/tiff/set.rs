@@ -7,14 +7,15 @@ use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use super::MovieError;
 use super::images::Images;
 use super::ome::{Ome, is_ome};
 use super::page::Places;
 use super::pages::{self, Greys, LONGEST_TEXT, Survey};
-use super::{MovieError, is_tiff};
 use crate::excerpt::excerpt;
 use crate::movie::MovieOptions;
 use crate::movie::error::wrong;
+use crate::movie::format::is_tiff;
 use crate::place::Bytes;
 
 /// The files, and what the metadata say of them.

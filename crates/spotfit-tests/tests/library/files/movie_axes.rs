@@ -649,6 +649,6 @@ fn foreign_formats_are_named() {
         says(&error, &parts);
     }
     let other = Movie::open(folder.file("a.xyz", &[0; 9])).unwrap_err();
-    assert!(matches!(other, MovieError::UnknownFormat));
+    assert!(matches!(other, MovieError::UnknownFormat(_)));
     assert!(Movie::open(Path::new("/no/such/folder")).is_err());
 }
