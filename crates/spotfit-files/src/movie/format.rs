@@ -36,14 +36,18 @@ pub(super) enum Read {
     /// Its frames follow a header.
     Header(fn(&Bytes) -> Result<Header, MovieError>),
     /// Its frames are all of the file; the text of another one beside it, which ends like this, says what they are. So it can be followed.
-    Beside(&'static str, fn(&str) -> Result<Header, MovieError>),
+    Beside(&'static str, HeaderOfText),
     /// Its planes lie anywhere in the file.
     Planes(fn(&Bytes) -> Result<Planes, MovieError>),
     /// In a way of its own, of bytes that have this name if they are a file.
+    #[cfg_attr(not(feature = "tiff"), expect(dead_code, reason = "only TIFF is read so"))]
     Bytes(fn(Bytes, Option<&Path>, &MovieOptions) -> Result<Movie, MovieError>),
     /// In a way of its own, by its name alone.
     Path(fn(&Path, &MovieOptions) -> Result<Movie, MovieError>),
 }
+
+/// Reads the header of a movie from the text beside it.
+pub(super) type HeaderOfText = fn(&str) -> Result<Header, MovieError>;
 
 /// Opens a movie that is being written.
 pub(super) type Follow = fn(&Path, &MovieOptions) -> Result<Box<dyn Grows>, Attempt>;

@@ -78,13 +78,13 @@ impl TableReader {
         let file = H5Reader::open(reader)?;
         // Picasso's table counts where there are several, and where nobody's is found.
         let picasso = file.names().iter().any(|name| name == ROWS);
-        let file = match if picasso { Err(file) } else { opened(file) } {
+        let file = match if picasso { Err(Box::new(file)) } else { opened(file) } {
             Ok(reader) => return reader,
             Err(file) => file,
         };
         match TableFormat::of(path) {
             None => Err(unknown(&file)),
-            Some(_) => Ok(PicassoReader::in_file(file, beside(path)?)?.of_any()),
+            Some(_) => Ok(PicassoReader::in_file(*file, beside(path)?)?.of_any()),
         }
     }
 

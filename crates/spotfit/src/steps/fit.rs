@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::Listener;
 use super::fit_emitters::EmitterCounts;
-use super::fit_stack::Tally;
-use super::fitted::{backend, by_status, counts, found, rate, seconds, warn_of_camera};
+use super::fitted::{Tally, backend, by_status, counts, found, rate, seconds, warn_of_camera};
 use crate::{Fit, Fitter, Size, Status, StatusCounts};
 
 pub use super::fit_beside::{Beside, FitStackError};

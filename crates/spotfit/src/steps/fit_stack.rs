@@ -10,10 +10,10 @@ use super::fit::Fitting;
 use super::fit_beside::{Beside, FitStackError};
 use super::fit_plan::Plan;
 use super::fit_table::{FitRows, FitTable, PIECE, StandardErrors, pieces, write_rows};
+use super::fitted::Tally;
 use crate::npy::{MaybeFile, NpyError, NpyHeader, StackReader, WindowBuffer};
 use crate::output::{Output, ParallelOutput};
-use crate::stage_times::StageTimes;
-use crate::{Errors, Fit, Fitter, StatusCounts};
+use crate::{Errors, Fit, Fitter};
 
 impl Fitting<'_> {
     /// Fits all windows of a stack that were not read yet, and appends their rows to the table. Every thread reads, fits and writes a part of them at a time, so that no more than some parts are in memory. The rows are the same for any
@@ -141,22 +141,6 @@ struct Work<'w, R, B: Beside> {
     stopped: AtomicBool,
     /// The first part that failed.
     failed: Mutex<Option<(usize, FitStackError<B::Error>)>>,
-}
-
-/// What a thread has done, or all of them.
-#[derive(Debug, Default)]
-pub(super) struct Tally {
-    pub(super) counts: StatusCounts,
-    pub(super) at_limit: usize,
-    pub(super) stages: StageTimes,
-}
-
-impl Tally {
-    fn add(&mut self, other: &Self) {
-        self.counts.join(&other.counts);
-        self.at_limit += other.at_limit;
-        self.stages += other.stages;
-    }
 }
 
 /// The memory of a thread, and a part of the windows in it.

@@ -6,7 +6,24 @@ use serde::ser::{SerializeMap, Serializer};
 
 use super::{Listener, Note};
 use crate::psf::PsfFitter;
+use crate::stage_times::StageTimes;
 use crate::{Backend, Estimator, Fitter, InstructionSet, StatusCounts};
+
+/// What a thread that fits has done, or all of them.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) counts: StatusCounts,
+    pub(super) at_limit: usize,
+    pub(super) stages: StageTimes,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.counts.join(&other.counts);
+        self.at_limit += other.at_limit;
+        self.stages += other.stages;
+    }
+}
 
 /// The backend of a fitter in words.
 pub fn backend(fitter: &Fitter) -> String {

@@ -315,7 +315,7 @@ fn opened(
     }
     match Format::of(path) {
         Some(&Format { read: Read::Beside(ending, header), .. }) => {
-            Ok(Box::new(Stream::beside(path, options, (ending, header), described)?))
+            Ok(Box::new(Stream::beside(path, options, ending, header, described)?))
         }
         Some(Format { follow: Some(follow), .. }) => follow(path, options),
         _ => match std::fs::metadata(path) {

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::source::{Attempt, Grows, Growth, Progress};
 use super::watched::Watched;
 use crate::movie::error::wrong;
-use crate::movie::format::Beside;
+use crate::movie::format::{Beside, HeaderOfText};
 use crate::movie::header::Header;
 use crate::movie::raw::RawSource;
 use crate::movie::{MovieAxes, MovieError, MovieOptions, Pixels, SpareBlocks};
@@ -48,7 +48,8 @@ impl Stream {
     pub(in crate::movie) fn beside(
         path: &Path,
         options: &MovieOptions,
-        (ending, header): (&str, fn(&str) -> Result<Header, MovieError>),
+        ending: &str,
+        header: HeaderOfText,
         before: &mut Option<String>,
     ) -> Result<Self, Attempt> {
         let beside = Beside::read(path, ending).map_err(Attempt::not_yet)?;

@@ -26,7 +26,7 @@ const BLOCK: usize = 1 << 17;
 /// Opens an HDF5 file of a program that what is in it tells; any other is given back.
 pub(super) fn opened<R: BufRead + Seek + Send + 'static>(
     mut file: H5Reader<R>,
-) -> Result<Result<TableReader, TableError>, H5Reader<R>> {
+) -> Result<Result<TableReader, TableError>, Box<H5Reader<R>>> {
     let has = |name: &str| file.names().iter().any(|other| other == name);
     let frames = || file.names().iter().any(|name| storm_analysis::frame(name).is_some());
     let (program, open): (_, fn(_) -> _) = if has("saveloc") {
@@ -38,7 +38,7 @@ pub(super) fn opened<R: BufRead + Seek + Send + 'static>(
     } else if pyme::table(&mut file).is_some() {
         (pyme::PROGRAM, pyme::open)
     } else {
-        return Err(file);
+        return Err(Box::new(file));
     };
     Ok(open(file).and_then(|found| TableReader::found(program, found)))
 }

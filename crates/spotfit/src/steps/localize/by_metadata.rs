@@ -62,7 +62,7 @@ impl CameraOptions {
         let found = movie.acquisition();
         let cameras = known(found, self.cameras.as_deref())?;
         let by_file = |option: &'static str, value: Option<f64>| {
-            let source = found.source.map_or_else(String::new, |source| source.to_string());
+            let source = found.source.unwrap_or_default().to_owned();
             value.map(|value| Said { option, value, source })
         };
         let by_table = |option: &'static str, of: fn(&KnownCamera) -> Option<f64>| {
