@@ -26,7 +26,7 @@ impl<W: Write> CsvWriter<W> {
     /// Appends the rows of a block; before the first, the names of the columns.
     ///
     /// # Errors
-    /// As the writer; [`io::ErrorKind::InvalidInput`] with [`TableError::Name`] or [`TableError::Word`] for names and words that would not be
+    /// As the writer; [`io::ErrorKind::InvalidInput`] with [`TableError::Name`] or [`TableError::Row`] for names and words that would not be
     /// read again as they are.
     pub fn write(&mut self, block: &Table) -> io::Result<()> {
         let units = match self.units {
