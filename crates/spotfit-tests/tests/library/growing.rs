@@ -516,8 +516,9 @@ fn complete_movies_are_not_followed() {
         assert!(said.contains("read when it is complete"), "{}: {said}", path.display());
     }
     let lists = folder.file("list.nd", b"");
-    assert!(movies.iter().chain(&stacks).chain([&lists]).all(is_read_complete));
-    let followed = ["a.tif", "b.npy", "c.raw", "d.dax", "none.nd", "run_1/plain.tif", "notes.txt"];
+    let later = folder.path("later.nd");
+    assert!(movies.iter().chain(&stacks).chain([&lists, &later]).all(is_read_complete));
+    let followed = ["a.tif", "b.npy", "c.raw", "d.dax", "run_1/plain.tif", "notes.txt"];
     assert!(!followed.map(|name| folder.path(name)).iter().any(is_read_complete));
     let known = |name: &str| last_change(folder.path(name)).is_some();
     assert!(known("a.SIF") && known("run_1") && known("run_2") && !known("none"));

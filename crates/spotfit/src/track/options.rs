@@ -81,7 +81,7 @@ fit_core::__options! {
     /// How drift is tracked.
     #[derive(Clone, Debug)]
     #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
-    #[cfg_attr(feature = "clap", derive(clap::Args))]
+    #[cfg_attr(feature = "clap", derive(clap::Args), group(skip))]
     #[non_exhaustive]
     pub struct TrackOptions {
         /// Side of the windows in pixels; default 9. Range: an odd number from 5 to 63.
