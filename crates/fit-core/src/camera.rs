@@ -2,34 +2,45 @@
 
 use crate::error::{ArgumentError, check};
 
-crate::__options! {
-    /// How a camera turns photons into counts: photons = (ADU − baseline)·sensitivity/EM gain.
-    ///
-    /// The default takes every count as one photon.
-    ///
-    /// ```
-    /// use fit_core::Camera;
-    ///
-    /// let camera = Camera::default().with_baseline(100.0).with_sensitivity(0.46);
-    /// assert_eq!(camera.photons_per_adu(), 0.46);
-    /// ```
-    #[derive(Clone, Copy, Debug, PartialEq)]
-    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
-    #[non_exhaustive]
-    pub struct Camera {
-        /// The value of a dark pixel, in ADU. Range: −10¹² to 10¹².
-        pub baseline(const with_baseline): f64 = 0.0,
-        /// Photo-electrons per ADU, before EM gain. Range: 10⁻¹² to 10¹².
-        pub sensitivity(const with_sensitivity): f64 = 1.0,
-        /// EM gain; `None` for a camera without it. Range: 1 to 10⁹. The multiplication doubles the variance
-        /// of the counts.
-        pub em_gain(const with_em_gain): Option<f64> = None,
-        /// Standard deviation of the read noise in photo-electrons; EM gain divides it. Range: 0 to 10⁹.
-        pub read_noise(const with_read_noise): f64 = 0.0,
+/// How a camera turns photons into counts: photons = (ADU − baseline)·sensitivity/EM gain.
+///
+/// The default takes every count as one photon.
+///
+/// ```
+/// use fit_core::Camera;
+///
+/// let camera = Camera::default().with_baseline(100.0).with_sensitivity(0.46);
+/// assert_eq!(camera.photons_per_adu(), 0.46);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
+#[non_exhaustive]
+pub struct Camera {
+    /// The value of a dark pixel, in ADU. Range: −10¹² to 10¹².
+    pub baseline: f64,
+    /// Photo-electrons per ADU, before EM gain. Range: 10⁻¹² to 10¹².
+    pub sensitivity: f64,
+    /// EM gain; `None` for a camera without it. Range: 1 to 10⁹. The multiplication doubles the variance
+    /// of the counts.
+    pub em_gain: Option<f64>,
+    /// Standard deviation of the read noise in photo-electrons; EM gain divides it. Range: 0 to 10⁹.
+    pub read_noise: f64,
+}
+
+impl Default for Camera {
+    fn default() -> Self {
+        Self { baseline: 0.0, sensitivity: 1.0, em_gain: None, read_noise: 0.0 }
     }
 }
 
 impl Camera {
+    crate::__setters! {
+        const with_baseline: baseline: f64,
+        const with_sensitivity: sensitivity: f64,
+        const with_em_gain: em_gain: Option<f64>,
+        const with_read_noise: read_noise: f64,
+    }
+
     /// Photons per ADU.
     pub fn photons_per_adu(&self) -> f64 {
         self.sensitivity / self.em_gain.unwrap_or(1.0)

@@ -133,37 +133,35 @@ impl Default for Criteria {
     }
 }
 
-crate::__options! {
-    /// All options of a fit.
-    ///
-    /// ```
-    /// use fit_core::{Background, Criteria, Options};
-    ///
-    /// let options = Options::default()
-    ///     .with_criteria(Criteria::TIGHT.with_max_iterations(10))
-    ///     .with_background(Background::NonNegative);
-    /// assert!(options.validate().is_ok());
-    /// ```
-    #[derive(Clone, Copy, Debug, PartialEq)]
-    #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
-    #[non_exhaustive]
-    pub struct Options {
-        /// When to stop.
-        pub criteria(const with_criteria): Criteria = Criteria::default(),
-        /// The allowed range of the background.
-        pub background(const with_background): Background = Background::default(),
-        /// The range of the parameters.
-        pub limits(const with_limits): Limits = Limits::default(),
-        /// The shape of the spots.
-        pub shape(const with_shape): Shape = Shape::default(),
-        /// The profile: how a pixel measures a spot.
-        pub profile(const with_profile): PixelProfile = PixelProfile::default(),
-        /// The estimator.
-        pub estimator(const with_estimator): Estimator = Estimator::default(),
-        /// How the camera turns photons into counts. With it amplitude and background are photo-electrons; without it
-        /// they are counts, and maximum likelihood takes a count for a photo-electron.
-        pub camera(const with_camera): Option<Camera> = None,
-    }
+/// All options of a fit.
+///
+/// ```
+/// use fit_core::{Background, Criteria, Options};
+///
+/// let options = Options::default()
+///     .with_criteria(Criteria::TIGHT.with_max_iterations(10))
+///     .with_background(Background::NonNegative);
+/// assert!(options.validate().is_ok());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
+#[non_exhaustive]
+pub struct Options {
+    /// When to stop.
+    pub criteria: Criteria,
+    /// The allowed range of the background.
+    pub background: Background,
+    /// The range of the parameters.
+    pub limits: Limits,
+    /// The shape of the spots.
+    pub shape: Shape,
+    /// The profile: how a pixel measures a spot.
+    pub profile: PixelProfile,
+    /// The estimator.
+    pub estimator: Estimator,
+    /// How the camera turns photons into counts. With it amplitude and background are photo-electrons; without it
+    /// they are counts, and maximum likelihood takes a count for a photo-electron.
+    pub camera: Option<Camera>,
 }
 
 /// The estimator: what a fit minimizes.
@@ -194,6 +192,16 @@ impl Estimator {
 }
 
 impl Options {
+    crate::__setters! {
+        const with_criteria: criteria: Criteria,
+        const with_background: background: Background,
+        const with_limits: limits: Limits,
+        const with_shape: shape: Shape,
+        const with_profile: profile: PixelProfile,
+        const with_estimator: estimator: Estimator,
+        const with_camera: camera: Option<Camera>,
+    }
+
     /// How many numbers a fit may choose: those of the shape, amplitude and background, and the slopes of a plane.
     pub const fn parameters(&self) -> usize {
         let slopes = if matches!(self.background, Background::Plane) { 2 } else { 0 };
