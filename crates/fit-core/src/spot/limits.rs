@@ -57,3 +57,9 @@ impl Default for Limits {
         Self { centre_margin: 1.0, sigma_min: 0.25, sigma_max: None }
     }
 }
+
+impl Background {
+    /// All of them, by their names.
+    pub const NAMED: [(&'static str, Self); 3] =
+        [("free", Self::Free), ("nonnegative", Self::NonNegative), ("plane", Self::Plane)];
+}
