@@ -98,11 +98,17 @@ fn all_verbs() -> clap::Command {
     as_typed(Arguments::command())
 }
 
+/// What words mean. Only help and errors need all help as it is typed, which takes longer than most of the rest of a start.
+fn understood(words: Vec<OsString>) -> Result<ArgMatches, clap::Error> {
+    let plain = Arguments::command().try_get_matches_from(&words);
+    plain.or_else(|_| all_verbs().try_get_matches_from(words))
+}
+
 /// Runs the command with the words of this process, and gives the status to exit with.
 pub fn main() -> ExitCode {
     interrupt::end_at_faults();
     let words = with_preset(std::env::args_os().collect());
-    let parsed = words.map(|words| all_verbs().get_matches_from(words));
+    let parsed = words.map(|words| understood(words).unwrap_or_else(|error| error.exit()));
     interrupt::watch();
     match parsed.and_then(|matches| run_checked(&matches)) {
         Ok(()) => ExitCode::SUCCESS,
@@ -152,13 +158,13 @@ fn run(command: Command) -> Result<(), CliError> {
 fn run_typed(words: &[OsString]) -> Result<(), CliError> {
     let name = OsString::from("spotfit");
     let typed = std::iter::once(&name).chain(words).cloned().collect();
-    let matches = all_verbs().try_get_matches_from(with_preset(typed)?);
+    let matches = understood(with_preset(typed)?);
     run_checked(&matches.map_err(|error| CliError::Other(error.to_string()))?)
 }
 
 /// Runs a command whose words were understood, unless what it would write is refused.
 fn run_checked(matches: &ArgMatches) -> Result<(), CliError> {
-    check(&all_verbs(), matches)?;
+    check(&Arguments::command(), matches)?;
     let arguments = Arguments::from_arg_matches(matches);
     run(arguments.map_err(|error| CliError::Other(error.to_string()))?.command)
 }

@@ -12,14 +12,10 @@ pub(crate) fn as_typed(command: Command) -> Command {
     let typed: Vec<(String, String)> = typed.collect();
     let command = command.mut_args(|arg| {
         let Some(help) = arg.get_help().map(ToString::to_string) else { return arg };
-        let arg = arg.long_help(Resettable::Reset);
-        if !help.contains(['`', '\\']) {
-            return arg;
-        }
         // Brackets are links in docs unless they have these.
         let help = help.replace('\\', "");
         let help = typed.iter().fold(help, |help, (name, typed)| help.replace(name, typed));
-        arg.help(help)
+        arg.help(help).long_help(Resettable::Reset)
     });
     command.mut_subcommands(as_typed)
 }
